@@ -155,8 +155,21 @@ def messages() -> Iterator[tuple[str, str]]:
             for line, text in texts_in(ast.parse(path.read_text("utf-8"))):
                 if len(text.split()) > 2:
                     yield f"{path.relative_to(ROOT)}:{line}", re.sub(r"--\w+", "N", text)
-    reasons = ROOT / "annomodels" / "coefficients" / "reasons.toml"
-    yield from tomllib.loads(reasons.read_text("utf-8")).items()
+    for name in ("reasons", "messages"):
+        for path in sorted((ROOT / "annomodels").rglob(f"{name}.toml")):
+            for text in texts_of(tomllib.loads(path.read_text("utf-8"))):
+                if len(text.split()) > 2:
+                    where = f"{path.relative_to(ROOT)}: {text[:40]}"
+                    yield where, re.sub(r"\{[^}]*\}", "X", text)
+
+
+def texts_of(part: Any) -> Iterator[str]:
+    """Texts of a file of messages."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, (dict, list)):
+        for each in part.values() if isinstance(part, dict) else part:
+            yield from texts_of(each)
 
 
 def texts_in(node: ast.AST) -> Iterator[tuple[int, str]]:

@@ -20,6 +20,7 @@ from annomodels.coefficients.reasons import (
     n_groups,
     pairs_note,
     refuse,
+    say,
     used_items,
 )
 from annomodels.coefficients.requests import (
@@ -209,8 +210,7 @@ def agreement(
         named = list(zip(data.labels, shares, strict=True))
         said = ", ".join(f"{label_text(label)} {percent(p, 1)}" for label, p in named[:SHOWN])
         more = ", ..." if data.n_labels > SHOWN else ""
-        names = ", ".join(used)
-        notes += (f"Expected agreement of {names} from the margins given: {said}{more}.",)
+        notes += (say("margins", names=", ".join(used), shares=f"{said}{more}"),)
     results = []
     for n, request in enumerate(requests):
         basis, found = Basis(data, rows, sample, request, draws, seed), points.get(n)

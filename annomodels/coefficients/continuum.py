@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import SPAN_F1, UNITIZING
+from annomodels.coefficients.catalogue import SPAN_F1, UNITIZING, Coefficient
 from annomodels.coefficients.formulas import less
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.rows import ranges
-from annomodels.coefficients.tables import over
+from annomodels.coefficients.tables import Evaluated, over
 from annomodels.data.validation import counted, is_blank, number_or_nan
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.types import Bools, Floats, Ints
@@ -504,54 +504,26 @@ def alpha_u(
         raise NotApplicable(f"Nobody used the label {label!r}. Used: {known}.")
     codes = range(len(units.labels)) if label is None else [units.labels.index(label)]
     layers = [layer(units, code) for code in codes]
-    used = units.active.sum(1) >= 2
-    n_texts = int(used.sum())
-    reason = note = ""
-    value = d_o = d_e = math.nan
+
+    def measure(weights: Floats) -> Evaluated:
+        found = [one.disagreement(weights) for one in layers]
+        d_o, d_e = (np.asarray(sum(column)) / len(layers) for column in zip(*found, strict=True))
+        return Evaluated(less(over(d_o, d_e)), d_o, d_e)
+
+    unfit = ""
+    notes: tuple[str, ...] = ()
     if units.n_coders < 2:
         few = "only one coder" if units.n_coders else "no coder"
-        reason, note = "one_coder", f"The units have {few}. Name all of them with coders=."
-    elif not n_texts:
-        reason, note = "no_overlap", "No text was worked on by two coders."
-    elif not any(len(one.unit_length) for one in layers):
-        note = "Nobody marked a unit in a text that two coders worked on."
-        reason = "no_variation"
-    else:
-        d_o, d_e = (float(x) for x in _sums(layers, np.ones(units.n_texts)))
-        if d_e > 0:
-            value = float(less(np.array(d_o / d_e)))
-        else:
-            reason, note = "zero_expected_disagreement", "Chance alone would not disagree: 0/0."
-    notes, drawn = [], None
-    if not reason and n_texts < 2:
-        reason, note = "too_few_items", "One text says nothing about others: no interval."
-    elif not reason and draws:
-        weights, recipe = _text_weights(used, draws, seed)
-        drawn = 1 - over(*_sums(layers, weights))
-        notes.append(recipe)
+        unfit = f"The units have {few}. Name all of them with coders=."
     if any((x != np.round(x)).any() for x in (units.start, units.end)):
-        notes.append(
+        notes = (
             "Positions are not whole numbers. Alpha for units counts steps of 1: "
-            "multiply the positions so that a step is the smallest difference that matters."
+            "multiply the positions so that a step is the smallest difference that matters.",
         )
-    return Agreement(
-        name=UNITIZING.name,
-        title=UNITIZING.title if label is None else f"{UNITIZING.title}, {label}",
-        value=value,
-        observed=d_o,
-        expected=d_e,
-        kind="disagreement",
-        n_items=n_texts,
-        n_coders=units.n_coders,
-        n_labels=sum(len(one.unit_length) for one in layers),
-        convention="complete" if units.active.all() else "texts that two coders worked on",
-        note=note,
-        reason=reason,
-        distance="unitizing",
-        draws=drawn,
-        notes=tuple(notes),
-        words=("text", "unit"),
-    )
+    n_units = sum(len(one.unit_length) for one in layers)
+    found = _agreement(units, UNITIZING, n_units, measure, draws, seed, unfit)
+    title = found.title if label is None else f"{found.title}, {label}"
+    return dataclasses.replace(found, title=title, notes=(*found.notes, *notes))
 
 
 def _require_units(units: object, name: str) -> None:
@@ -562,19 +534,57 @@ def _require_units(units: object, name: str) -> None:
         )
 
 
-def _text_weights(used: Bools, draws: int, seed: int) -> tuple[Floats, str]:
-    """Draw random weights of the texts (Rubin 1981), and say so; shape [draw, text]."""
+def _agreement(
+    units: Units,
+    entry: Coefficient,
+    n_units: int,
+    measure: Callable[[Floats], Evaluated],
+    draws: int,
+    seed: int,
+    unfit: str = "",
+) -> Agreement:
+    """Put a coefficient together, which `measure` takes from weights of the texts."""
+    used = units.active.sum(axis=1) >= 2
     n_texts = int(used.sum())
-    weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
-    weights *= n_texts / weights.sum(-1, keepdims=True)
-    few = " With so few the interval is rough." if n_texts < FEW_TEXTS else ""
-    return weights, f"Interval: Bayesian bootstrap over {n_texts:,} texts.{few}"
-
-
-def _sums(layers: list[Layer], weights: Floats) -> tuple[Floats, Floats]:
-    found = [one.disagreement(weights) for one in layers]
-    observed, expected = (np.asarray(sum(column)) for column in zip(*found, strict=True))
-    return observed / len(layers), expected / len(layers)
+    point, drawn = Evaluated(*np.full(3, np.nan)), None
+    notes: tuple[str, ...] = ()
+    reason, note = ("one_coder", unfit) if unfit else ("", "")
+    if not reason and not n_texts:
+        reason, note = "no_overlap", "No text was worked on by two coders."
+    elif not reason and not n_units:
+        reason = "no_variation"
+        note = "Nobody marked a unit in a text that two coders worked on."
+    if not reason:
+        point = measure(np.ones(units.n_texts))
+        if np.isnan(point.value):
+            reason, note = "zero_expected_disagreement", "Chance alone would not disagree: 0/0."
+        elif n_texts < 2:
+            reason, note = "too_few_items", "One text says nothing about others: no interval."
+        elif draws:
+            # random weights of the texts (Rubin 1981), shape [draw, text]
+            weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
+            weights *= n_texts / weights.sum(-1, keepdims=True)
+            drawn = measure(weights).value
+            few = " With so few the interval is rough." if n_texts < FEW_TEXTS else ""
+            notes = (f"Interval: Bayesian bootstrap over {n_texts:,} texts.{few}",)
+    return Agreement(
+        name=entry.name,
+        title=entry.title,
+        value=float(point.value),
+        observed=float(point.observed),
+        expected=float(point.expected),
+        kind="disagreement" if entry is UNITIZING else "agreement",
+        n_items=n_texts,
+        n_coders=units.n_coders,
+        n_labels=n_units,
+        convention="complete" if units.active.all() else "texts that two coders worked on",
+        note=note,
+        reason=reason,
+        distance="unitizing" if entry is UNITIZING else "nominal",
+        draws=drawn,
+        notes=notes,
+        words=("text", "unit"),
+    )
 
 
 def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
@@ -618,36 +628,10 @@ def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
     same, times = np.unique(places, axis=0, return_counts=True)
     n = len(used)
     found = np.bincount(same[:, 0].astype(np.int64), times * (times - 1.0), n)
-    marked = np.bincount(units.text[mine], minlength=n) * (coders - 1.0)
-    n_texts, reason, note, drawn = int(used.sum()), "", "", None
-    notes: tuple[str, ...] = ()
-    value = math.nan
-    if not n_texts:
-        reason, note = "no_overlap", "No text was worked on by two coders."
-    elif not marked.sum():
-        reason, note = "no_variation", "Nobody marked a unit in a text that two coders worked on."
-    else:
-        value = float(found.sum() / marked[used].sum())
-        if n_texts < 2:
-            reason, note = "too_few_items", "One text says nothing about others: no interval."
-        elif draws:
-            weights, recipe = _text_weights(used, draws, seed)
-            drawn, notes = over(weights @ found, weights @ (marked * used)), (recipe,)
-    return Agreement(
-        name=SPAN_F1.name,
-        title=SPAN_F1.title,
-        value=value,
-        observed=value,
-        expected=math.nan,
-        kind="agreement",
-        n_items=n_texts,
-        n_coders=units.n_coders,
-        n_labels=len(places),
-        convention="complete" if units.active.all() else "texts that two coders worked on",
-        note=note,
-        reason=reason,
-        distance="nominal",
-        draws=drawn,
-        notes=notes,
-        words=("text", "unit"),
-    )
+    marked = np.bincount(units.text[mine], minlength=n) * (coders - 1.0) * used
+
+    def measure(weights: Floats) -> Evaluated:
+        share = over(weights @ found, weights @ marked)
+        return Evaluated(share, share, np.full_like(share, np.nan))
+
+    return _agreement(units, SPAN_F1, len(places), measure, draws, seed)

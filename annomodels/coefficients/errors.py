@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.distances import Distance, unit
+from annomodels.coefficients.distances import Ordinal, Squared
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
-from annomodels.coefficients.sums import Sums, of_items
+from annomodels.coefficients.sums import of_items, without_each_item
 from annomodels.coefficients.tables import over
 from annomodels.coefficients.weights import Basis
 from annomodels.data.columns import percent
 from annomodels.errors import NotApplicable
-from annomodels.types import Floats
 
 MOST_CELLS = 50_000_000
+STEP = 1e-4  # of the weight of an item, by which errors are differences
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +114,7 @@ def chance_error(basis: Basis) -> float:
 
 
 def linearised(basis: Basis, value: float) -> tuple[float, float]:
-    """Error from the linear part of a coefficient, and its degrees of freedom."""
+    """Find the error from the change with the weight of each item, and its degrees of freedom."""
     request, rows, t = basis.request, basis.sample.rows, basis.sample.point
     if request.convention == "pairwise":
         raise NotApplicable(
@@ -127,24 +127,20 @@ def linearised(basis: Basis, value: float) -> tuple[float, float]:
             "analytic error. Use the draws (interval())."
         )
     sums = of_items(rows, CONVENTIONS[request.convention])
-    pooled = sums.of_all @ t if request.margins is None else request.margins
-    distance = request.distance
-    pairs = sums.total.toarray()[0]
-    pairs_apart = sums.apart(distance, pooled).toarray()[0]
-    total = float(t @ pairs)
-    d_o = float(t @ pairs_apart) / total
-    slope_o = (pairs_apart - pairs * d_o) / total
-    expectation = request.coefficient.expectation
-    if expectation is None:
-        whole = float(unit(distance, pooled))
-        linear, at_value = -slope_o / whole if whole > 0 else 0 * slope_o, value
-    else:
-        if request.margins is not None and expectation != "between":
-            d_e, slope_e = d_o / (1 - value) if value != 1 else 1.0, np.zeros_like(t)
-        else:
-            d_e, slope_e = _slope(expectation, sums, t, pooled, distance)
-        linear = -(slope_o - d_o / d_e * slope_e) / d_e
-        at_value = 1 - d_o / d_e
+    if request.coefficient.expectation == "without_replacement":
+        # Gwet leaves alpha's correction for n out of the error
+        request = replace(request, coefficient=replace(request.coefficient, expectation="pooled"))
+    if isinstance(request.distance, Ordinal):  # which does not move with the weights here
+        places = request.distance.places(np.asarray(sums.of_all @ t))
+        request = replace(request, distance=Squared("ordinal", places))
+    less, more = (without_each_item(request, sums, t, share) for share in (STEP, -STEP))
+    real = t > 0
+    if np.isnan(less[real]).all():
+        raise NotApplicable(
+            f"{rows.n_items:,} items are too many for an analytic error. Use the draws "
+            "(interval())."
+        )
+    linear = np.where(real, over(more - less, 2 * STEP * t, 0.0), 0.0)
     per_item = rows.per_item
     counted = per_item >= (2 if request.convention != "gwet" else 1)
     if request.convention == "listwise":
@@ -153,48 +149,7 @@ def linearised(basis: Basis, value: float) -> tuple[float, float]:
     if request.convention == "gwet":
         # Gwet takes the share of items with two labels or more as known.
         share = float(t[per_item >= 2].sum()) / n
+        at_value = float(sums.evaluate(t, request).value)
         linear = linear + at_value * ((per_item >= 2) / share - 1.0) / n
     se = math.sqrt(n / (n - 1) * float(t @ linear**2)) if n > 1 else math.nan
     return se, n - 1
-
-
-def _slope(
-    expectation: str, sums: Sums, t: Floats, pooled: Floats, distance: Distance
-) -> tuple[float, Floats]:
-    """Find the expected disagreement, and its change with the weight of each item."""
-    if expectation == "between":
-        return _between(sums, t, pooled, distance)
-    p, q = pooled / pooled.sum(), len(pooled)
-    even, derivative = np.full(q, 1.0 / q), np.zeros(q)
-    reached = distance.reach(p, pooled)
-    if expectation == "uniform":
-        d_e = float(even @ distance.reach(even, pooled))
-    elif expectation == "gwet":
-        none = float(unit(distance, pooled))
-        factor = q * (none - float(even @ distance.reach(even, pooled))) / (q - 1)
-        d_e = none - factor * float((p * (1 - p)).sum())
-        derivative = -factor * (1 - 2 * p)
-    else:  # Gwet leaves alpha's correction for n out of the error
-        d_e, derivative = float(p @ reached), 2 * reached
-    slope = sums.of_all.T @ derivative - (sums.of_all.sum(0) * float(p @ derivative))
-    return d_e, np.asarray(slope).reshape(-1) / pooled.sum()
-
-
-def _between(sums: Sums, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    own = np.asarray(sums.of_coders @ t).reshape(sums.n_coders, -1)
-    given = own.sum(-1)
-    scale = np.ones_like(given)
-    if sums.equal_coders:
-        scale = over(1.0, given, 0.0)
-    own = own * scale[:, None]
-    mass = own.sum(-1)
-    # What every label of every coder adds to the sum over the other coders.
-    others = distance.reach(own.sum(0), pooled)[None, :] - distance.reach(own, pooled)
-    weight = float(mass.sum() ** 2 - (mass**2).sum())
-    d_e = float((own * others).sum()) / weight
-    if sums.equal_coders:
-        others = others - (own * others).sum(-1, keepdims=True) / np.maximum(mass, 1e-300)[:, None]
-    else:
-        others = others - d_e * (mass.sum() - mass)[:, None]
-    slope = 2 * np.asarray(sums.of_coders.T @ (others * scale[:, None]).reshape(-1)) / weight
-    return d_e, slope.reshape(-1)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from annomodels.coefficients.distances import Distance, Nominal, Squared
-from annomodels.coefficients.formulas import evaluate_observed, ratio
+from annomodels.coefficients.formulas import ratio
 from annomodels.coefficients.rows import CONVENTIONS, Rows
 from annomodels.coefficients.sums import Sums, by_coder_pair, nodes_for, of_items, pairable_labels
 from annomodels.coefficients.tables import Evaluated, over
@@ -109,13 +109,7 @@ class Statistics:
                 found.append(self.pairs[n].evaluate(weights, request).mean(-1))
             else:
                 key, distance = self._of[n]
-                table = tables[key]
-                if request.margins is not None:
-                    given = np.broadcast_to(request.margins, table.pooled.shape)
-                    table = replace(table, pooled=given, n=np.full_like(table.n, np.inf))
-                d_o = self.sums[key].observed(weights, distance, table)
-                expectation = request.coefficient.expectation
-                found.append(evaluate_observed(expectation, table, distance, d_o))
+                found.append(self.sums[key].evaluate(weights, request, distance, tables[key]))
         return found
 
     def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:

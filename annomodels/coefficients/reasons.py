@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Hashable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,16 +25,16 @@ from annomodels.coefficients.rows import (
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Request, Sample
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import percent
-from annomodels.data.names import quoted
-from annomodels.data.validation import counted
-from annomodels.errors import NotApplicable, Option, Verb
+from annomodels.data.messages import messages_beside, note
+from annomodels.errors import NotApplicable, Note, Option, Verb
 from annomodels.limits import GROUPS_RESAMPLED
 
 FEW_SHARED = 20  # items, below which an interval of the mean of kappas rarely covers it
 
 REASONS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Sentence of each reason. The last three come with a value."""
+
+say = partial(note, messages_beside(__file__))
 
 WITH_VALUE = ("too_few_items", "few_shared_items", "constant_coder")
 
@@ -103,11 +104,10 @@ def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
         (unshared, "share no item"),
         (undefined, "gave one and the same label on all items they share (0/0)"),
     )
-    parts = [f"{n:,} that {what}" for n, what in why if n]
+    parts = ", ".join(f"{n:,} that {what}" for n, what in why if n)
     if not parts or n_coders < 3:
         return ""
-    kept = every - unshared - undefined
-    return f"The mean is over {kept:,} of {every:,} pairs of coders; left out: {', '.join(parts)}."
+    return say("pairs_left_out", kept=every - unshared - undefined, every=every, why=parts)
 
 
 def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -> str:
@@ -141,30 +141,18 @@ def data_notes(
     duplicates: Duplicates,
     drawn: bool,
 ) -> tuple[str, ...]:
-    notes = []
-    if data.repeats:
-        share, pairs = intra_coder(data)
-        notes.append(
-            f"{repeats_note(data, duplicates)} Coders agreed with themselves in "
-            f"{percent(share, 1)} of {pairs:,} such pairs."
-        )
+    notes = [repeats_note(data, duplicates, *intra_coder(data))] if data.repeats else []
     if not data.is_complete:
         used = {r.convention for r in requests}
         known = {name: convention.sentence for name, convention in CONVENTIONS.items()}
         known["pairwise"] = PAIRWISE
-        notes += [f"Missing labels, {name}: {known[name]}." for name in known if name in used]
-        single = int((rows.per_item < 2).sum())
-        if single:
-            notes.append(f"{counted(single, 'item')} with one label: no evidence about agreement.")
+        notes += [say("missing", name=n, sentence=known[n]) for n in known if n in used]
+        if single := int((rows.per_item < 2).sum()):
+            notes.append(say("single", n=single))
     if not data.declared and any(r.coefficient.expectation == "uniform" for r in requests):
-        notes.append(
-            f"S, AC1 and AC2 take the {counted(data.n_labels, 'label')} found as the label "
-            f"set; declare the set ({Option('labels', ...)}) if it is larger."
-        )
+        notes.append(say("label_set", n=data.n_labels, labels=Option("labels", ...)))
     if drawn:
-        notes.append(f"Intervals: {sample.recipe}.")
-        if text := unit_note(data, rows):
-            notes.append(text)
+        notes += [say("recipe", recipe=sample.recipe), *unit_notes(data, rows)]
         notes += interval_warnings(rows, data.labels if data.scale in COUNTED else ())
     return tuple(notes)
 
@@ -187,52 +175,39 @@ def resampled(data: Annotations) -> str:
     return f"items, since {groups} groups of items (such as documents or batches) are too few"
 
 
-def unit_note(data: Annotations, rows: Rows) -> str:
+def unit_notes(data: Annotations, rows: Rows) -> list[Note]:
     """State whether groups or items are drawn, where the data have groups."""
-    groups = n_groups(data)
+    n = n_groups(data)
     if rows.unit is not None:
-        few = " With so few the intervals are rough." if groups < GROUPS_RESAMPLED else ""
-        return f"Whole groups of items are drawn ({groups:,} with two labels of an item).{few}"
-    if 1 < groups < GROUPS_RESAMPLED:
-        return (
-            f"Items are drawn: {groups} groups are too few to draw groups "
-            f"({GROUPS_RESAMPLED} are needed). If the items of a group are alike, the intervals "
-            "are too narrow."
-        )
-    return ""
+        return [say("few_groups" if n < GROUPS_RESAMPLED else "groups", n=n)]
+    if 1 < n < GROUPS_RESAMPLED:
+        return [say("items_of_groups", n=n, least=GROUPS_RESAMPLED)]
+    return []
 
 
-def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
+def repeats_note(
+    data: Annotations, duplicates: Duplicates, share: float | None = None, pairs: int = 0
+) -> Note:
     what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
-    return f"Repeats by the same coder on an item: {counted(data.repeats, 'label')} {what}."
+    code = "repeats" if share is None else "repeats_agree"
+    return say(code, n=data.repeats, what=what, share=share, pairs=pairs)
 
 
-def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
+def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[Note]:
     """Note data that are too few for known coverage (benchmarks/coverage_agreement.py)."""
     # Labels are seen, not expected, so warnings start early; without labels rarity does not matter.
     used = used_items(rows, "")
-    notes = []
     n_items = int(rows.times[used].sum())
-    if n_items < FEW_ITEMS:
-        notes.append(
-            f"Intervals are rough with {counted(n_items, 'item')} of two labels or more; their "
-            f"coverage was tested with {FEW_ITEMS} items or more."
-        )
+    notes = [say("few_items", n=n_items, least=FEW_ITEMS)] if n_items < FEW_ITEMS else []
     times = rows.times[rows.item] * used[rows.item]
     counts = np.bincount(rows.label, weights=times, minlength=rows.n_labels).astype(int)
     if not len(labels) or not (counts > 0).any():
         return notes
     rarest = int(np.where(counts > 0, counts, counts.max() + 1).argmin())
-    if counts[rarest] < RARE:
-        notes.append(
-            f"The label {quoted(labels[rarest])} occurs {counted(counts[rarest], 'time')} among "
-            f"the pairable labels; below about {RARE} these intervals are rough. A model "
-            f"({Verb('am.fit', 'annomodels run')}) uses rare labels better."
-        )
-    elif counts[rarest] < 2 * RARE:
-        notes.append(
-            f"Only {counts[rarest]} pairable labels are {quoted(labels[rarest])}. A label that is "
-            f"expected fewer than {RARE} times can easily come up that often, and then these "
-            "intervals are rough."
-        )
+    if counts[rarest] < 2 * RARE:
+        code, verb = "seldom_label", Verb("am.fit", "annomodels run")
+        if counts[rarest] < RARE:
+            code = "rare_label"
+        words = {"label": labels[rarest], "n": counts[rarest], "least": RARE, "verb": verb}
+        notes.append(say(code, **words))
     return notes

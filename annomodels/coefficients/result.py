@@ -146,7 +146,6 @@ class Agreement(Drawn, Html):
         return self.basis
 
     def row(self) -> dict[str, object]:
-        """Return the coefficient as a row of the panel's table."""
         names = self.name, self.title
         values = self.value, self.observed, self.expected, self.n_items, *self.interval()
         more = *map(self.p_above, THRESHOLDS), self.convention, self.note

@@ -49,7 +49,6 @@ class Entries(NamedTuple):
 
 
 def numbers(part: Ints, item: Ints, number: Floats) -> Entries:
-    """Return numbers of labels, whatever these are."""
     any_label = np.zeros_like(part)
     return Entries(part, any_label, any_label, item, number)
 
@@ -140,7 +139,6 @@ class Sums:
 
     @cached_property
     def numbers(self) -> sparse.csc_array:
-        """Number of labels, sparse [part, item]."""
         height = 1 if self.even else self.height
         return self._sum(self.number.weight, self.number.part, self.number.item, height)
 
@@ -192,7 +190,6 @@ class Sums:
         return Tables(first, second, together, pooled, left, right, sign, n)
 
     def _by_coder(self, weights: Floats) -> Floats:
-        """All coders before each of them, [..., 1 + coder, label]."""
         own = self.times(self.of_coders, weights, self.n_coders, self.n_labels)
         if self.equal_coders:
             own = over(own, own.sum(-1, keepdims=True), 0.0)
@@ -240,9 +237,19 @@ class Sums:
         d = distance.pairs(first, second, pooled, part)
         return np.asarray((self._of_part @ ((matrix @ weights.T).T * d).T).T)
 
-    def evaluate(self, weights: Floats, request: Request) -> Evaluated:
-        entry, distance = request.coefficient, request.distance
-        tables = self.tables(weights, entry.by_coder)
+    def evaluate(
+        self,
+        weights: Floats,
+        request: Request,
+        distance: Distance | None = None,
+        tables: Tables | None = None,
+    ) -> Evaluated:
+        """Evaluate a coefficient of each part; `distance` is that of nodes, if they are summed."""
+        entry, distance = request.coefficient, distance or request.distance
+        tables = tables or self.tables(weights, entry.by_coder)
+        if request.margins is not None:
+            given = np.broadcast_to(request.margins, tables.pooled.shape)
+            tables = dataclasses.replace(tables, pooled=given, n=np.full_like(tables.n, np.inf))
         d_o = self.observed(weights, distance, tables)
         return evaluate_observed(entry.expectation, tables, distance, d_o)
 
@@ -444,3 +451,30 @@ def without_coders(rows: Rows, convention: Convention, whole: Sums) -> Sums:
     both = (1.0, every), (-1.0, restrict(every, at != owner))
     lost = [(sign, of_items(each, convention)) for sign, each in both]
     return without(whole, lost, rows.coder, rows.item, rows.n_coders)
+
+
+BLOCK = 2_000_000
+MOST_NUMBERS = 2_000_000_000
+
+
+def without_each_item(request: Request, sums: Sums, weights: Floats, share: float = 1.0) -> Floats:
+    """Take a share of each item away, and return the coefficient, NaN if undefined, [item]."""
+    # NaN too for a mean over pairs of coders, and for too many items if coders are told apart.
+    n, entry = sums.n_items, request.coefficient
+    out = np.full(n, np.nan)
+    width = sums.width(request.distance, entry.by_coder) + (n if entry.by_coder else 0)
+    entries = int(sums.of_coders.nnz) if entry.by_coder else 1
+    if entry.each_pair or n * max(width, entries) > MOST_NUMBERS:
+        return out
+    for start in range(0, n, step := max(1, BLOCK // width)):
+        some = np.arange(start, min(start + step, n))
+        if entry.by_coder:
+            rest = np.tile(weights, (len(some), 1))
+            rest[np.arange(len(some)), some] *= 1 - share
+            out[some] = sums.evaluate(rest, request).value
+        else:
+            part = np.full(n, -1)
+            part[some] = np.arange(len(some))
+            parts = without(sums, ((share, sums),), part, np.arange(n), len(some))
+            out[some] = parts.evaluate(weights, request).value
+    return out

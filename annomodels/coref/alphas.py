@@ -171,7 +171,6 @@ class LabelBuilder:
     def add(
         self, item: Hashable, coder: str, label: str | frozenset[Hashable], own: Hashable = None
     ) -> None:
-        """Add the label of a coder; `own` is the element that is the item."""
         if isinstance(label, str):
             word = self._words.setdefault(label, len(self._words))
             self._rows.append((item, coder, word, -1, -1))

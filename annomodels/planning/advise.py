@@ -170,7 +170,7 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
     from annomodels.summaries.trust.predictive import aspects
 
     name, data = fit.model.name, fit.data
-    rejected = [aspect.name for aspect in aspects(fit.tree, data)[1] if not aspect.fits]
+    rejected = [seen.name for seen in aspects(fit.tree, data)[1] if seen.state != "fine"]
     if not rejected:
         if suggested != name:
             return name, f"The model {name} reproduces the labels; {suggested} may suit as well."
@@ -184,7 +184,7 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
             f"The model {name} does not reproduce the data, and no other model here is known to "
             f"fix that: look at its checks. {missed}"
         )
-    return other.name, f"{other.sentence} {missed}"
+    return other.values["other"], f"{other.sentence} {missed}"
 
 
 def _audit(data: Annotations) -> str:

@@ -23,7 +23,7 @@ from annomodels.summaries.coders import coders as in_memory
 from annomodels.summaries.coders.answers import answer_sentences
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import doubtful, entropy_bits, signal
-from annomodels.summaries.trust.checks import Check, judged, signal_finding
+from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import (
     AgainstGold,
@@ -31,6 +31,7 @@ from annomodels.summaries.trust.findings import (
     gold_finding,
     group_finding,
     overlap_finding,
+    signal_finding,
     unanimous_finding,
     volume_finding,
 )
@@ -49,7 +50,7 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
         *fit_findings(tree, data.shell()),
         overlap_finding(data.compared_items / data.n_items),
         group_finding(data.components),
-        signal_finding(tree, data.shell()),
+        signal_finding(signal(tree, data.shell())),
     ]
     if data.n_gold:
         seen = reduce(add, map(partial(_against, data), data.sources().partitions))

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from annomodels.data.candidates import Candidates, antecedents_of
 from annomodels.data.columns import percent
 from annomodels.data.summary import Summary
-from annomodels.data.validation import some
 from annomodels.errors import NotApplicable
 from annomodels.models.pairs import PairModel, PairValues
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
-from annomodels.summaries.trust.findings import CODERS, FINE, FORBIDS, REVIEW, Finding
+from annomodels.summaries.trust.findings import Finding, finding
 from annomodels.types import Floats
 
 GOOD_ERROR = 0.05
@@ -155,56 +154,36 @@ def check(tree: xr.DataTree, data: Candidates) -> Check:
     """Check the chains, the coders, and whether true and false are swapped."""
     mixed = fit_findings(tree, data)
     findings = [*mixed, _error(tree), *_swapped(tree, data), _few(data), _alone(data)]
-    return judged(findings, " ".join(finding.sentence for finding in mixed[:2]))
+    return judged(findings, " ".join(each.sentence for each in mixed[:2]))
 
 
 def _error(tree: xr.DataTree) -> Finding:
     error = float(monte_carlo_error(tree["truth"].to_dataset()["p_true"].values).max())
-    text = f"The largest Monte Carlo error of a probability is {error:.3f}."
-    if error <= GOOD_ERROR:
-        return Finding("Monte Carlo error", error, GOOD_ERROR, text)
-    effect = "Some probabilities would change in the second digit in another run."
-    text += " Run longer."
-    return Finding("Monte Carlo error", error, GOOD_ERROR, text, REVIEW, effect=effect)
+    return finding(
+        "monte_carlo_error", "fine" if error <= GOOD_ERROR else "large", error, GOOD_ERROR
+    )
 
 
 def _swapped(tree: xr.DataTree, data: Candidates) -> list[Finding]:
     if _model(tree).single:
         return []
     mean = PairValues.of(tree["posterior"].to_dataset()).mean
-    shares = (mean[:, :, 0::2] + mean[:, :, 1::2] < 1.0).mean(axis=(0, 1))
-    out = []
-    for name, share in zip(data.classes, shares.tolist(), strict=True):
-        text = f"In {percent(share, 0)} of the draws coders are worse than chance on class {name}."
-        bad = share > SHARE
-        effect = f"True and false may be swapped on class {name}: do not use its probabilities."
-        severity = FORBIDS if bad else FINE
-        out.append(Finding(f"swap on {name}", share, SHARE, text, severity, effect=effect * bad))
-    return out
+    shares = (mean[:, :, 0::2] + mean[:, :, 1::2] < 1.0).mean(axis=(0, 1)).tolist()
+    return [
+        finding("swap_on_a_class", "often" if share > SHARE else "fine", share, SHARE, label=name)
+        for name, share in zip(data.classes, shares, strict=True)
+    ]
 
 
 def _few(data: Candidates) -> Finding:
-    least = int(data.per_coder.min())
     few = [data.coders[j] for j in np.flatnonzero(data.per_coder < FEW)]
-    text = f"Every coder judged {FEW} mentions or more."
-    if few:
-        text = (
-            f"Fewer than {FEW} mentions were judged by {some(few, str)}: their estimates come "
-            "mostly from the other coders."
-        )
-    if not few:
-        return Finding("mentions of a coder", least, FEW, text)
-    effect = "Estimates of some coders say little about these coders."
-    return Finding("mentions of a coder", least, FEW, text, REVIEW, CODERS, effect)
+    least, state = int(data.per_coder.min()), "few" if few else "fine"
+    return finding("mentions_of_a_coder", state, least, FEW, coders=few)
 
 
 def _alone(data: Candidates) -> Finding:
     alone = int((data.judged() < 2).sum())
-    text = f"Mentions judged by only one coder: {alone} of {data.n_items}."
-    if not alone:
-        return Finding("mentions of one coder", alone, 0, text)
-    effect = "Links of mentions with one coder rest on that coder."
-    return Finding("mentions of one coder", alone, 0, text, REVIEW, effect=effect)
+    return finding("mentions_of_one_coder", "some" if alone else "fine", alone, of=data.n_items)
 
 
 def _model(tree: xr.DataTree) -> PairModel:

@@ -12,7 +12,7 @@ import xarray as xr
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, percent
+from annomodels.data.columns import Column
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
@@ -21,7 +21,7 @@ from annomodels.models.numeric import NumberValues
 from annomodels.summaries.draws import estimated, interval
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
-from annomodels.summaries.trust.findings import REVIEW, Finding
+from annomodels.summaries.trust.findings import Finding, finding
 from annomodels.types import Floats
 
 FEWEST_LABELS = 5
@@ -186,7 +186,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 def check(tree: xr.DataTree, data: Annotations) -> Check:
     """Check the chains and the ends of the scale."""
     findings = [*fit_findings(tree, data), _beyond(tree, data)]
-    return judged(findings, " ".join(finding.sentence for finding in findings[:2]))
+    return judged(findings, " ".join(each.sentence for each in findings[:2]))
 
 
 def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
@@ -204,14 +204,8 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     open_low, open_high = np.isinf(json.loads(tree.attrs["ends"]))
     below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
     share = float((open_low * below + open_high * above).mean())
-    text = (
-        f"The model expects {percent(share, 1)} of the labels beyond {y.min():g} and {y.max():g}."
-    )
-    if share <= BEYOND:
-        return Finding("beyond the ends", share, BEYOND, text)
-    text += " The scale seems to have ends. Name them with am.models.Interval(ends=...)."
-    effect = "Estimates near the ends of the scale are pulled inward."
-    return Finding("beyond the ends", share, BEYOND, text, REVIEW, effect=effect)
+    state = "fine" if share <= BEYOND else "some"
+    return finding("beyond_the_ends", state, share, BEYOND, low=y.min(), high=y.max())
 
 
 def _draws(tree: xr.DataTree) -> NumberValues:

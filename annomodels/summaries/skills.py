@@ -147,25 +147,3 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
 def doubtful(values: Floats) -> bool:
     """Return True if the signal may well be too small for any label to be believed."""
     return bool((values < NO_SIGNAL).mean() > DOUBT)
-
-
-def no_signal(values: Floats) -> str:
-    """Warn that labels with such a signal tell nothing, or may tell nothing."""
-    value = float(np.median(values))
-    if not values.any():
-        return (
-            "The labels hardly depend on any truth: their signal looks like chance, since coders "
-            "agree no more than if the labels of each had been shuffled. Do not use these labels "
-            "as gold labels."
-        )
-    scale = "where 0 is chance and 1 perfect"
-    if value < NO_SIGNAL:
-        return (
-            f"The labels hardly depend on any truth: the signal in them is {value:.2f}, "
-            f"{scale}. Do not use these labels as gold labels."
-        )
-    return (
-        f"The labels may hardly depend on any truth: the signal in them is {value:.2f}, "
-        f"{scale}, and below {NO_SIGNAL:g} with probability {(values < NO_SIGNAL).mean():.2f}. "
-        "More labels per item or other coders would show it."
-    )

@@ -10,17 +10,23 @@ import pytest
 
 import annomodels as am
 from annomodels.coefficients.distances import set_distance
+from annomodels.coefficients.implied import evaluate
+from annomodels.coefficients.tables import from_joint
 
-# Breakdowns by label and item have their own test, test_breakdown_cases.py.
-ELSEWHERE = {"category_kappa", "item_agreement", "alpha_dfbeta_item"}
+# Breakdowns by label and item.
+PARTS = {"category_kappa": 9, "item_agreement": 3, "alpha_dfbeta_item": 1}
 # The file also has a coefficient that this package does not compute.
 FOREIGN = {"hughes_alpha", "hughes_alpha.ci_low", "hughes_alpha.ci_high"}
 
 FILE = Path(__file__).resolve().parents[1] / "cases" / "agreement_cases.json"
 CASES = json.loads(FILE.read_text("utf-8"))
-MINE = [case for case in CASES if case["coefficient"] not in ELSEWHERE | FOREIGN]
+MINE = [case for case in CASES if case["coefficient"] not in {*PARTS, *FOREIGN}]
 UNITS = [case for case in MINE if case["coefficient"].startswith("alpha_u")]
 LABELS = [case for case in MINE if case not in UNITS]
+
+
+def id_of(case):
+    return case["id"]
 
 
 def masi_dkpro(a, b):
@@ -120,8 +126,9 @@ def check_also(case, found):
     return len(set(values) & set(also))
 
 
-def test_all_coefficients_of_the_file_are_here_or_in_the_breakdowns():
-    assert {case["coefficient"] for case in CASES} >= ELSEWHERE
+def test_all_coefficients_of_the_file_are_here():
+    kinds = [case["coefficient"] for case in CASES]
+    assert {name: kinds.count(name) for name in PARTS} == PARTS
     assert len(MINE) >= 215
     assert len(UNITS) == 5
     assert sum("ci" in case.get("also_expected", {}) for case in MINE) == 38
@@ -146,7 +153,43 @@ def test_case(case):
     )
 
 
-@pytest.mark.parametrize("case", UNITS, ids=[case["id"] for case in UNITS])
+@pytest.mark.parametrize("case", [case for case in CASES if case.get("table")], ids=id_of)
+def test_a_table_has_the_numbers_of_its_items(case):
+    table = case["table"]["table"]
+    found = evaluate(name_of(case), from_joint(table, n=2 * np.sum(table)))
+    part = {"": "value", "A_e": "expected"}[case["coefficient"].partition(".")[2]]
+    value = getattr(found, part)
+    assert (value if part == "value" else 1 - value) == pytest.approx(case["computed"], abs=1e-9)
+
+
+def part_of(case, rows, item_name):
+    """Value of the case in a breakdown of the rows; `item_name` renames items."""
+    data = am.Annotations.from_records(rows)
+    if case["coefficient"] == "category_kappa":
+        table = am.breakdown(data, "label", "k", draws=0).table.set_index("label")
+        return table.loc[case["options"]["category"], "value"]
+    table = am.breakdown(data, "item", draws=0, distance="nominal").table.set_index("item")
+    if case["coefficient"] == "alpha_dfbeta_item":
+        return table.loc[item_name(case["options"]["item"]), "influence"]
+    return table.loc[[item_name(item) for item, _ in case["expected"]], "value"].to_numpy()
+
+
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("case", [c for c in CASES if c["coefficient"] in PARTS], ids=id_of)
+def test_case_of_a_part(case, moved, rng):
+    rows, items = case["data"], {row[0]: row[0] for row in case["data"]}
+    if moved:
+        items, coders = (dict(_shuffled({row[n] for row in rows}, rng)) for n in (0, 1))
+        rows = [(items[i], coders[c], label) for i, c, label in rows]
+        rows = [rows[n] for n in rng.permutation(len(rows))]
+    value, expected = part_of(case, rows, items.get), case["expected"]
+    if isinstance(expected, list):
+        expected = [number for _, number in expected]
+    assert value == pytest.approx(expected, abs=case["tolerance"])
+    assert value == pytest.approx(case["computed"], abs=1e-9)
+
+
+@pytest.mark.parametrize("case", UNITS, ids=id_of)
 @pytest.mark.parametrize("moved", [False, True], ids=["as_is", "moved"])
 def test_case_of_units(case, moved, rng):
     """Shifted, renamed, and the other way round, a continuum gives the same."""
@@ -166,9 +209,7 @@ def test_case_of_units(case, moved, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "case", [c for c in LABELS if c["data"]], ids=[c["id"] for c in LABELS if c["data"]]
-)
+@pytest.mark.parametrize("case", [c for c in LABELS if c["data"]], ids=id_of)
 def test_case_does_not_depend_on_order_or_names(case, rng):
     rows = records(case)
     items = {name: int(code) for name, code in _shuffled({r[0] for r in rows}, rng)}

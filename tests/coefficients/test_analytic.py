@@ -1,21 +1,13 @@
-"""Analytic errors: published figures, the definition by small changes, and simulation."""
-
-import math
+"""Analytic errors: published figures, closed forms, and simulation."""
 
 import numpy as np
 import pytest
+from pairs_of_labels import of_table
 
 import annomodels as am
-from annomodels.coefficients.evaluation import Statistics
 from annomodels.errors import NotApplicable
 
 ANALYTIC = ["percent", "s", "k", "multi_kappa", "alpha", "ac1"]
-
-
-def of_table(table, labels=None):
-    pairs = [(k, m) for k, row in enumerate(table) for m, n in enumerate(row) for _ in range(n)]
-    rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
-    return am.Annotations.from_records(rows, labels=labels)
 
 
 def test_fleiss_cohen_everitt_1969_table_1():
@@ -55,44 +47,6 @@ def made(rng, n=40, coders=4, labels=3, missing=0.0, accuracy=0.7):
         (i, c, int(x[i, c])) for i in range(n) for c in range(coders) if rng.random() >= missing
     ]
     return am.Annotations.from_records(rows, labels=range(labels), scale="ordinal")
-
-
-def by_small_changes(found):
-    """Add up the changes of the value with the weight of each item."""
-    basis = found.basis
-    point = basis.sample.point
-    statistics = Statistics(basis.sample.rows, [basis.request])
-    step = 1e-4
-    real = np.flatnonzero(point > 0)
-    moved = point + step * np.eye(len(point))[real]
-    other = point - step * np.eye(len(point))[real]
-    slope = (statistics.evaluate(moved)[0].value - statistics.evaluate(other)[0].value) / (2 * step)
-    n = point[(basis.sample.rows.per_item >= 2) & (point > 0)].sum()
-    return math.sqrt(n / (n - 1) * (point[real] @ slope**2))
-
-
-@pytest.mark.parametrize("missing", ["krippendorff", "pairs", "listwise"])
-@pytest.mark.parametrize("name", ["percent", "s", "k", "multi_kappa", "ac1"])
-@pytest.mark.parametrize("distance", ["nominal", "quadratic", "gwet_ordinal"])
-def test_linear_part_is_the_change_with_the_weight_of_an_item(name, missing, distance, rng):
-    data = made(rng, missing=0.15)
-    found = am.agreement(data, name, distance=distance, missing=missing, draws=0)
-    error = found.analytic()
-    if missing == "listwise":
-        expected = by_small_changes(am.agreement(_complete(data), found.name, distance=distance))
-    else:
-        expected = by_small_changes(found)
-    assert error.se == pytest.approx(expected, rel=1e-5)
-
-
-def _complete(data):
-    whole = [data.items[i] for i in np.flatnonzero(np.diff(data.starts) == data.n_coders)]
-    return data.select(items=whole)
-
-
-def test_kappa_of_two_coders_is_linear_too(rng):
-    found = am.agreement(made(rng, coders=2), "kappa", draws=0)
-    assert found.analytic().se == pytest.approx(by_small_changes(found), rel=1e-5)
 
 
 @pytest.mark.calibration

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from test_refusals import GIVEN
 
 import annomodels as am
 from annomodels.coefficients import evaluation
@@ -195,49 +196,9 @@ def test_the_name_is_a_folder_and_a_verb():
 def test_a_panel_of_names_holds_each_once():
     panel = am.agreement(made(2), ["cohen_kappa", "Cohen's kappa", "fleiss_kappa"], draws=0)
     assert list(panel) == ["kappa", "k"]
-    with pytest.raises(NotApplicable, match="No coefficient was asked for"):
-        am.agreement(made(2), [])
-    for wrong in (5, [5]):
-        with pytest.raises(NotApplicable, match="is chosen by its name, and 5 is not a name"):
-            am.agreement(made(2), wrong)
 
 
-@pytest.mark.parametrize(
-    ("typed", "name"),
-    [
-        ("cohen_kappa_score", "kappa"),
-        ("FleissKappaAgreement", "k"),
-        ("PercentageAgreement", "percent"),
-        ("kappam.fleiss", "k"),
-        ("kappam.light", "light_kappa"),
-        ("kripp.alpha", "alpha"),
-        ("fleiss.kappa.raw", "k"),
-        ("conger.kappa.raw", "multi_kappa"),
-        ("gwet.ac1.table", "ac1"),
-        ("bp.coeff.raw", "s"),
-        ("scott2.table", "pi"),
-        ("cohens kappa", "kappa"),
-        ("Krippendorff's α", "alpha"),
-        ("avg_Ao", "percent"),
-        ("ICC(C,k)", "icc_ck"),
-        ("ICC3", "icc_c1"),
-        ("Cronbach's alpha", "icc_ck"),
-        ("Brennan-Prediger", "s"),
-        ("PABAK", "s"),
-        ("kappa max", "kappa_max"),
-        ("Bias Index", "bias_index"),
-        ("Free-marginal", "s"),
-        ("Scott’s π", "pi"),
-        ("multi-pi", "k"),
-        ("Carletta K", "k"),
-        ("κ", "kappa"),
-        ("Davies-Fleiss", "multi_kappa"),
-        ("GWET", "ac1"),
-        ("AC2", "ac2"),
-        ("beta", "alpha_kappa"),
-        ("van Oest", "irsq"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "name"), GIVEN["names"].items())
 def test_names_of_other_packages(typed, name):
     data, given = suited(name)
     assert am.agreement(data, typed, draws=0, **given).name == name

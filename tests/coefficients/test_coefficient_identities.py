@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from pairs_of_labels import of_pairs
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
@@ -225,8 +226,7 @@ def test_masi_is_at_least_passonneau_and_dice_at_most_jaccard(a, b):
 @often
 @given(st.lists(st.tuples(LABEL_SETS, LABEL_SETS), min_size=2, max_size=8))
 def test_set_alphas_keep_the_order_of_observed_disagreement(pairs):
-    rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
-    data = am.Annotations.from_records(rows)
+    data = of_pairs(pairs)
     d_o = {
         name: am.agreement(data, "alpha", distance=name, draws=0).observed
         for name in ("jaccard", "dice", "passonneau", "masi")

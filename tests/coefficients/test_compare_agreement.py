@@ -58,18 +58,6 @@ def test_other_label_sets_are_said(rng):
     assert np.isfinite(found.draws).all()
 
 
-def test_what_cannot_be_compared_is_refused(rng):
-    one = make(rng, rng.integers(0, 2, 10), 0.9)
-    two = make(rng, rng.integers(0, 2, 10), 0.9, items=[f"i{n}" for n in range(10)])
-    with pytest.raises(am.errors.NotApplicable, match="no item has the same name"):
-        am.coefficients.compare_agreement(one, two, same_items=True)
-    with pytest.raises(am.errors.NotApplicable, match="two coders"):
-        am.coefficients.compare_agreement(one, two, "kappa")
-    lone = am.Annotations.from_records([(1, "a", 0), (2, "a", 1)])
-    with pytest.raises(am.errors.NotApplicable, match="second data set is undefined"):
-        am.coefficients.compare_agreement(one, lone)
-
-
 @pytest.mark.calibration
 @pytest.mark.parametrize("same", [True, False])
 def test_intervals_of_differences_cover_the_truth(same, rng):

@@ -6,19 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairs_of_labels import of_pairs
 
 import annomodels as am
 
 
-def of_pairs(cells):
-    pairs = [pair for pair, n in cells.items() for _ in range(n)]
-    return am.Annotations.from_records(
-        [(i, c, label) for i, pair in enumerate(pairs) for c, label in zip("AB", pair, strict=True)]
-    )
-
-
-def why(found):
-    return [sentence for sentence in found.sentences if sentence.startswith("Why")]
+def codes(found):
+    return {sentence.code for sentence in found.sentences}
 
 
 @st.composite
@@ -87,38 +81,33 @@ def test_97_percent_agreement_and_kappa_near_0_are_explained():
     """The rare-category table: chance alone gives the agreement that was found."""
     data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
     found = am.diagnose(data, "kappa", draws=100)
-    (sentence,) = why(found)
-    assert "97.0 % agreement gives Cohen's kappa -0.014" in sentence
-    assert "98.5 % of the labels are 'no'" in sentence
-    assert "would agree on 97.0 % of the pairs. The coders agree less than that." in sentence
+    assert {"why", "others", "chance_of_others"} <= codes(found)
     text = " ".join(found.sentences)
-    assert "3 of 100 items where anyone gave another label" in text
-    assert "another did too in 0 % of the cases" in text
-    assert "S (0.940) and AC1 (0.969) stay high" in text
+    for number in ("97.0 %", "-0.014", "98.5 %", "3 of 100 items", "in 0 %", "0.940", "0.969"):
+        assert number in text
 
 
 def test_the_same_shares_with_agreement_on_the_rare_label_need_no_explanation():
     data = of_pairs({("no", "no"): 90, ("yes", "yes"): 9, ("no", "yes"): 1})
     found = am.diagnose(data, "kappa", draws=100)
     assert found.agreement["value"][0] > 0.9
-    assert not why(found)
+    assert "why" not in codes(found)
 
 
 def test_low_agreement_needs_no_explanation_either():
     data = of_pairs({("a", "a"): 25, ("b", "b"): 25, ("a", "b"): 25, ("b", "a"): 25})
-    assert not why(am.diagnose(data, "kappa", draws=100))
+    assert "why" not in codes(am.diagnose(data, "kappa", draws=100))
 
 
 @pytest.mark.parametrize("name", ["s", "percent"])
 def test_coefficients_without_the_paradox_are_not_explained(name):
     data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
-    assert not why(am.diagnose(data, name, draws=100))
+    assert "why" not in codes(am.diagnose(data, name, draws=100))
 
 
 def test_one_label_only_is_said_to_leave_nothing_to_tell_apart():
     found = am.diagnose(of_pairs({("no", "no"): 30}), "kappa", draws=50)
-    text = " ".join(found.sentences)
-    assert "Every label is 'no'. Agreement is full, but Cohen's kappa is undefined" in text
+    assert "one_label" in codes(found)
     assert not found.label_pairs["share"].any()
 
 
@@ -175,10 +164,7 @@ def test_sets_of_coders_without_common_items_are_counted():
     rows += [(i, c, i % 2) for i in range(20, 30) for c in "cde"]
     rows += [(40, "f", 1)]
     found = am.diagnose(am.Annotations.from_records(rows), draws=50)
-    text = " ".join(found.sentences)
-    assert "fall into 2 sets (3, 2 coders) that have no item in common" in text
-    assert "'f' shares no item with another coder, which tells nothing" in text
-    assert "1 of 21 items have one label" in text
+    assert {"sets_of_coders", "coders_alone", "items_of_one_label"} <= codes(found)
     assert found.components["coders"].tolist() == [3, 2, 1]
     coders = found.coders.set_index("coder")
     assert coders.loc[["a", "c", "f"], "partners"].tolist() == [1, 2, 0]
@@ -189,8 +175,8 @@ def test_without_any_overlap_the_graph_is_all_there_is_to_say():
         [(i, c, i % 2) for c in "ab" for i in ([1, 2], [3, 4])[c == "b"]]
     )
     found = am.diagnose(data)
-    assert found.sentences[0].startswith("Krippendorff's alpha is undefined. No item has labels")
-    assert any("tells nothing" in sentence for sentence in found.sentences)
+    assert found.sentences[0].code == "undefined"
+    assert "coders_alone" in codes(found)
     assert "components" in repr(found)
 
 
@@ -218,15 +204,6 @@ def test_real_crowds_are_diagnosed_with_known_spammers(shared):
     )
     row = found.coders.set_index("coder").loc["w024"]
     assert row["without"] == pytest.approx(expected.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "word"),
-    [("light_kappa", "pair"), ("icc_1", "numbers"), ("nothing", "Unknown coeff")],
-)
-def test_what_cannot_be_diagnosed_is_refused(name, word):
-    with pytest.raises(am.errors.NotApplicable, match=word):
-        am.diagnose(am.datasets.load("trains"), name)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs_of_labels import of_pairs
 
 import annomodels as am
 from annomodels.coefficients.distances import (
@@ -116,11 +117,6 @@ WEIGHTS = np.array([[1, 0.8, 0.5], [0.8, 1, 0.6], [0.5, 0.6, 1]])
 SIX = [("a", "a"), ("a", "b"), ("b", "b"), ("b", "c"), ("c", "c"), ("a", "c")]
 
 
-def two_coders(pairs):
-    rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
-    return am.Annotations.from_records(rows)
-
-
 def gwet_ac2(pairs, weights, items=None):
     """Observed agreement and AC2 from the formula of Gwet's handbook, as irrCAC has it."""
     codes = np.array([["abc".index(label) for label in pair] for pair in pairs])
@@ -133,7 +129,7 @@ def gwet_ac2(pairs, weights, items=None):
 
 @pytest.mark.parametrize("table", [WEIGHTS, 1 - WEIGHTS], ids=["weights", "distances"])
 def test_ac2_of_weights_that_do_not_reach_0_is_that_of_irrcac(table):
-    data = two_coders(SIX)
+    data = of_pairs(SIX)
     p_a, value = gwet_ac2(SIX, WEIGHTS)
     found = am.agreement(data, "ac2", distance=table, draws=0)
     assert found.value == pytest.approx(value, abs=1e-12)
@@ -147,7 +143,7 @@ def test_ac2_of_weights_that_do_not_reach_0_is_that_of_irrcac(table):
 
 
 def test_distances_above_1_are_rescaled_and_the_note_says_so():
-    data, table = two_coders(SIX), 4 * (1 - WEIGHTS)
+    data, table = of_pairs(SIX), 4 * (1 - WEIGHTS)
     found = am.agreement(data, "ac2", distance=table, draws=0)
     assert found.value == pytest.approx(gwet_ac2(SIX, 1 - (1 - WEIGHTS) / 0.5)[1])
     assert "divided by the largest, 2," in found.note

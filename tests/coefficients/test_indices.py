@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from pairs_of_labels import of_pairs
 
 import annomodels as am
 
@@ -11,9 +12,7 @@ NAMES = ["kappa", "kappa_max", "prevalence_index", "bias_index", "pabak"]
 
 def panel_of(a, b, c, d, draws=0):
     table = {("yes", "yes"): a, ("yes", "no"): b, ("no", "yes"): c, ("no", "no"): d}
-    pairs = [pair for pair, n in table.items() for _ in range(n)]
-    rows = [(i, k, label) for i, pair in enumerate(pairs) for k, label in enumerate(pair)]
-    data = am.Annotations.from_records(rows, labels=["yes", "no"])
+    data = of_pairs(table, labels=["yes", "no"])
     return am.agreement(data, NAMES, draws=draws)
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.errors import AnnotationError
 
 HEADS = [("m1", 3, (0, 0)), ("m2", 1, (0, 0)), ("m3", 2, (0, 1)), ("m4", 4, (2, 2))]
 ROWS = [
@@ -75,16 +74,6 @@ def test_draws_belong_together_with_those_of_the_panel(rng):
     assert panel.difference("s_item", "s") == pytest.approx(0, abs=1e-9)
     low, high = panel["s_item"].interval()
     assert low < panel["s_item"].value < high
-
-
-def test_all_problems_with_chance_levels_at_once():
-    with pytest.raises(AnnotationError) as error:
-        am.agreement(am.Annotations.from_records(ROWS), "s_item", chance={"m1": 1.5, "m2": "high"})
-    assert len(error.value.problems) == 3
-    for words in ("'m2' is no number", "'m1' is out of range", "'m3', 'm4' are without"):
-        assert words in str(error.value)
-    with pytest.raises(AnnotationError, match="there are 4 items"):
-        am.agreement(am.Annotations.from_records(ROWS), "s_item", chance=[0.5, 0.5])
 
 
 def test_certain_by_chance_is_undefined():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
+import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from coref_files import CONLL, CORPUS_ENTITIES, conllu, write_brat, write_mmax
@@ -15,6 +16,13 @@ from annomodels.coref import read
 
 BEGIN, END = "#begin document (t); part 000\n", "\n#end document\n"
 ENTITY = CORPUS_ENTITIES
+FILE = Path(__file__).resolve().parents[1] / "cases" / "broken_coref_files.toml"
+CASES = tomllib.loads(FILE.read_text("utf-8"))
+
+
+def of_kind(kind: str) -> pytest.MarkDecorator:
+    """Give a test the broken files of one format."""
+    return pytest.mark.parametrize("case", CASES[kind].values(), ids=CASES[kind])
 
 
 def problems(path: object, **options: object) -> list[tuple[str, str]]:
@@ -24,24 +32,10 @@ def problems(path: object, **options: object) -> list[tuple[str, str]]:
     return [(problem.what, problem.where) for problem in caught.value.problems]
 
 
-CONLL_CASES = {
-    "crossing": ("a (1\nb (2\nc 1)\nd 2)", "The brackets of (1 and (2 cross.", 5),
-    "never closed": ("a (1\nb -", "The bracket (1 is never closed.", 2),
-    "never opened": (
-        "a -\nb 7)",
-        "The bracket 7) closes a mention that was never opened.",
-        3,
-    ),
-    "no bracket": ("a (x)", "'(x)' cannot be read as brackets: '(x)' is left over.", 2),
-    "one column": ("a -\nb", "The line has only one column: 'b'.", 3),
-}
-
-
-@pytest.mark.parametrize("name", CONLL_CASES)
-def test_conll(tmp_path: Path, name: str) -> None:
-    body, what, line = CONLL_CASES[name]
-    (tmp_path / "t.conll").write_text(f"{BEGIN}{body}\n{END}", "utf-8")
-    assert problems(tmp_path / "t.conll") == [(what, f"t.conll, line {line}")]
+@of_kind("conll")
+def test_conll(tmp_path: Path, case: dict[str, Any]) -> None:
+    (tmp_path / "t.conll").write_text(f"{BEGIN}{case['text']}\n{END}", "utf-8")
+    assert problems(tmp_path / "t.conll") == [(case["what"], f"t.conll, line {case['line']}")]
 
 
 def test_conll_tells_all_problems_of_a_file(tmp_path: Path) -> None:
@@ -52,26 +46,11 @@ def test_conll_tells_all_problems_of_a_file(tmp_path: Path) -> None:
     assert found[-1][0] == "The document 't' does not end before the file ends."
 
 
-CORPUS_CASES = {
-    "never opened": ({3: "e9)"}, "The bracket e9) closes a mention that was never opened.", 7),
-    "not closed": ({3: "(e9-person-1-"}, "The bracket (e9 is not closed in its sentence.", 7),
-    "second piece": ({3: "(e9[2/2]-x-1-)"}, "Piece 2 of 2 of e9 appears without piece 1.", 7),
-    "first piece": ({3: "(e9[1/2]-x-1-)"}, "A mention of e9 ends after piece 1 of 2.", 7),
-    "head": ({3: "(e9-x-2-)"}, "The head of e9 is word 2 of 1.", 7),
-    "hyphen": (
-        {3: "(e-9-x-1-)"},
-        "The head of e is 'x', not the number of a word in the mention.",
-        7,
-    ),
-    "brackets": ({3: "e9"}, "Entity=e9 cannot be read as brackets.", 7),
-}
-
-
-@pytest.mark.parametrize("name", CORPUS_CASES)
-def test_corefud(tmp_path: Path, name: str) -> None:
-    entities, what, line = CORPUS_CASES[name]
-    (tmp_path / "t.conllu").write_text(conllu(entities), "utf-8")
-    assert problems(tmp_path / "t.conllu", format="corefud") == [(what, f"t.conllu, line {line}")]
+@of_kind("corpus")
+def test_corefud(tmp_path: Path, case: dict[str, Any]) -> None:
+    (tmp_path / "t.conllu").write_text(conllu({3: case["entity"]}), "utf-8")
+    found = problems(tmp_path / "t.conllu", format="corefud")
+    assert found == [(case["what"], f"t.conllu, line {case['line']}")]
 
 
 def test_corefud_columns_header_and_unknown_parts(tmp_path: Path) -> None:
@@ -89,35 +68,14 @@ def test_corefud_columns_header_and_unknown_parts(tmp_path: Path) -> None:
     assert "columns, not 10" in problems(tmp_path / "t.conllu")[0][0]
 
 
-MMAX_CASES = {
-    "missing words": (
-        {"m1": 'coref_class="set_1"'},
-        ("word_1..word_2", "word_1..word_99"),
-        "The span 'word_1..word_99' names 'word_99', which is not a word.",
-    ),
-    "backwards": (
-        {},
-        ("word_1..word_2", "word_2..word_1"),
-        "The span 'word_2..word_1' runs backwards.",
-    ),
-    "twice": ({}, ('id="m2"', 'id="m1"'), "The id 'm1' is used twice."),
-    "pointer": (
-        {"m1": 'antecedent="m77"'},
-        ("word_4", "word_4"),
-        "'m1' points at 'm77': no such markable.",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", MMAX_CASES)
-def test_mmax(tmp_path: Path, name: str) -> None:
-    more, (old, new), what = MMAX_CASES[name]
-    path = write_mmax(tmp_path / "p", **more)
+@of_kind("mmax")
+def test_mmax(tmp_path: Path, case: dict[str, Any]) -> None:
+    path = write_mmax(tmp_path / "p", **case.get("attributes", {}))
     level = tmp_path / "p" / "Markables" / "tiny_phrase_level.xml"
-    level.write_text(level.read_text("utf-8").replace(old, new), "utf-8")
+    level.write_text(level.read_text("utf-8").replace(case["old"], case["new"]), "utf-8")
     ((said, where),) = problems(path)
-    assert said == what
-    assert where.endswith(f"tiny_phrase_level.xml, line {5 if name == 'twice' else 4}")
+    assert said == case["what"]
+    assert where.endswith(f"tiny_phrase_level.xml, line {case['line']}")
 
 
 @pytest.mark.parametrize("broken", ["words", "not xml", "no levels", "attribute"])
@@ -197,24 +155,12 @@ def test_archives_that_grow_too_large(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "which no export does" in problems(tmp_path / "t.zip")[0][0]
 
 
-BRAT_CASES = {
-    "beyond": ("T9\tX 30 99\tAna", "T9 is at 30 99, but the text has 41 characters."),
-    "other text": ("T9\tX 0 3\tAna", "T9 says 'Ana', but the text has 'The' there."),
-    "unknown": ("R9\tCoref Arg1:T1 Arg2:T88", "Coref names T88, but there is no such mention."),
-    "twice": ("T1\tX 0 3\tThe", "The id T1 is used twice."),
-    "no mention": ("T9 X 0 3", "'T9 X 0 3' cannot be read as a mention."),
-    "no word": ("T9\tX 3 4", "T9 holds no word."),
-    "no relation": ("*\tEquiv", "'*\\tEquiv' cannot be read as a relation."),
-}
-
-
-@pytest.mark.parametrize("name", BRAT_CASES)
-def test_brat(tmp_path: Path, name: str) -> None:
-    row, what = BRAT_CASES[name]
+@of_kind("brat")
+def test_brat(tmp_path: Path, case: dict[str, Any]) -> None:
     path = write_brat(tmp_path / "b")
-    path.write_text(path.read_text("utf-8") + row + "\n", "utf-8")
+    path.write_text(path.read_text("utf-8") + case["text"] + "\n", "utf-8")
     ((said, where),) = problems(path)
-    assert said == what
+    assert said == case["what"]
     assert where.endswith("tiny.ann, line 10")
 
 
@@ -224,30 +170,12 @@ def test_brat_without_its_text(tmp_path: Path) -> None:
     assert "File 'tiny.txt' is not in" in problems(path)[0][0]
 
 
-JSON_CASES = {
-    "no sentences": ({"clusters": []}, "The line has no sentences."),
-    "no clusters": ({"sentences": [["a"]]}, "The line has no list of clusters."),
-    "backwards": (
-        {"sentences": [["a", "b"]], "clusters": [[[1, 0]]]},
-        "The mention [1, 0] runs backwards.",
-    ),
-    "number": (
-        {"sentences": [["a"]], "clusters": [[["x", 0]]]},
-        "'x' is not the position of a word.",
-    ),
-    "beyond": ({"sentences": [["a"]], "clusters": [[[0, 7]]]}, "Beyond the last word"),
-    "shape": ({"sentences": [["a"]], "clusters": [[[0, 1, 2, 3]]]}, "is not a mention"),
-    "sentence": ({"sentences": ["a b"], "clusters": []}, "'a b' is not a sentence."),
-}
-
-
-@pytest.mark.parametrize("name", JSON_CASES)
-def test_json_lines(tmp_path: Path, name: str) -> None:
-    value, what = JSON_CASES[name]
-    good = {"sentences": [["a"]], "clusters": [], "doc_key": "good"}
-    (tmp_path / "t.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps(value)}\n", "utf-8")
+@of_kind("json")
+def test_json_lines(tmp_path: Path, case: dict[str, Any]) -> None:
+    good = '{"sentences": [["a"]], "clusters": [], "doc_key": "good"}'
+    (tmp_path / "t.jsonl").write_text(f"{good}\n{case['text']}\n", "utf-8")
     ((said, where),) = problems(tmp_path / "t.jsonl")
-    assert what in said
+    assert case["what"] in said
     assert where.startswith("t.jsonl, line 2")
 
 

@@ -75,11 +75,13 @@ def test_kappa_of_two_by_two_is_that_of_the_coefficients(cells: tuple[int, int, 
     a, b, c, d = cells
     if sum(cells):
         table = TwoByTwo(*cells)
-        expected = evaluate("kappa", from_joint([[a, b], [c, d]]))
-        assert table.kappa == pytest.approx(float(expected.value), abs=1e-9, nan_ok=True)
-        assert table.pi == pytest.approx(
-            float(evaluate("pi", from_joint([[a, b], [c, d]])).value), abs=1e-9, nan_ok=True
-        )
+        found = {"kappa": table.kappa, "pi": table.pi, "s": table.s}
+        for name, value in found.items():
+            expected = evaluate(name, from_joint([[a, b], [c, d]]))
+            assert value == pytest.approx(float(expected.value), abs=1e-9, nan_ok=True), name
+        kappa = evaluate("kappa", from_joint([[a, b], [c, d]]))
+        sides = 1 - float(kappa.observed), 1 - float(kappa.expected)
+        assert (table.observed, table.expected) == pytest.approx(sides)
         assert float(kappa_of(a, b, c, d)) == pytest.approx(table.kappa, nan_ok=True)
 
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-import annomodels as am
 from annomodels.coref import (
     Document,
     Layer,
     Markable,
-    MentionOverlap,
     Span,
     TwoByTwo,
     agreement,
@@ -35,57 +33,6 @@ B: list[set[int]] = [set(), {4}, {5}, {2}, {3}]
 CLUSTERS_A = [{1, 3}, {2, 4, 5}]
 CLUSTERS_B = [{1}, {2, 4}, {3, 5}]
 DISTANCES = ["passonneau", "jaccard", "dice", "masi", "dkpro_masi", "nominal"]
-
-
-def test_section_3_mentions() -> None:
-    found = MentionOverlap(17530, 20420, 20560)
-    shares = [round(100 * x, 2) for x in (found.precision, found.recall, found.f1)]
-    assert shares == [85.26, 85.85, 85.55]
-    assert 20420 + 20560 == 41006 - 26  # the total in the text is off
-
-
-def test_section_3_heads_recall_is_printed_as_94_47() -> None:
-    found = MentionOverlap(18317, 19394, 19522)
-    shares = [round(100 * x, 2) for x in (found.precision, found.recall, found.f1)]
-    assert shares == [93.83, 94.45, 94.14]
-
-
-def test_section_6_dominating_expressions() -> None:
-    found = am.coref.SameExpression(6162, 4115, 1818, 1146, "A")
-    assert found.by_mention == pytest.approx(0.6678026615, abs=1e-9)
-    assert found.by_cluster == pytest.approx(0.6303630363, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", ["seed002 T5", "seed002 T1 pooled", "seed002 T6 pooled"])
-def test_tables_1_5_and_6(cases: dict[str, Any], name: str) -> None:
-    (case,) = [case for case in cases["two_by_two"] if case["id"] == name]
-    cells = TwoByTwo(*case["cells"])
-    found = (cells.observed, cells.expected, cells.kappa)
-    assert found == pytest.approx((case["po"], case["pe"], case["kappa"]), abs=1e-9)
-
-
-def test_tables_1_and_6_should_have_the_same_total_and_do_not() -> None:
-    assert TwoByTwo(67, 306, 367, 741584).n - TwoByTwo(16638, 3448, 3353, 718822).n == 63
-
-
-def test_table_7_mean_of_the_fourteen_domains(cases: dict[str, Any]) -> None:
-    (case,) = [c for c in cases["mention_agreement"] if "table 7" in c["id"]]
-    assert sum(case["values"]) / 14 == pytest.approx(case["mean"])
-    assert round(case["mean"], 3) == case["printed"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["seed000 T1", "seed000 T2", "seed000 T3", "seed001 S/pi", "seed001 prevalence"],
-)
-def test_two_by_two_tables_of_the_other_papers(cases: dict[str, Any], name: str) -> None:
-    (case,) = [case for case in cases["two_by_two"] if case["id"] == name]
-    cells = TwoByTwo(*case["cells"])
-    found = {"po": cells.observed, "pe": cells.expected, "kappa": cells.kappa}
-    found |= {"S": cells.s, "pi": cells.pi}
-    for what, value in found.items():
-        if what in case:
-            assert value == pytest.approx(case[what], abs=1e-9), what
 
 
 @pytest.mark.parametrize("place", range(4))

@@ -15,7 +15,7 @@ import random
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -162,14 +162,6 @@ def measured(found: Any) -> dict[str, Any]:
     return {"table": shown(found.table), "notes": list(found.notes)}
 
 
-def answered(call: Callable[[], Any], show: Callable[[Any], Any]) -> Any:
-    """Return what a call answers, or the error it raises."""
-    try:
-        return show(call())
-    except (AnnotationError, NotApplicable) as error:
-        return f"{type(error).__name__}: {error}"
-
-
 def commanded(*words: str) -> Any:
     """Return exit code and output of a command that prints JSON."""
     out, err = io.StringIO(), io.StringIO()
@@ -186,105 +178,79 @@ def commanded(*words: str) -> Any:
     return {"code": code, "found": found, "said": err.getvalue().splitlines()}
 
 
-def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield the name of each case and what computes it; `folder` takes the input files."""
+def cases(folder: Path) -> dict[str, Callable[[], Any]]:
+    """Return what computes each case, by name; `folder` takes the input files."""
     ordinal(folder / "ordinal.csv")
     parted(folder / "parted.csv")
     chains(folder / "chains.zip")
-    held = {
-        "anesthesia": am.datasets.load("anesthesia"),
-        "trains": am.datasets.load("trains"),
-        "caries": am.datasets.load("caries"),
-        "crowd": am.datasets.load("crowd"),
-        "parted": am.read(folder / "parted.csv"),
-        "ordinal": am.read(
-            folder / "ordinal.csv", labels=["0", "1", "2", "3"], scale="ordinal", group="batch"
-        ),
-    }
+    held = {name: am.datasets.load(name) for name in ("anesthesia", "trains", "caries", "crowd")}
+    held["parted"] = am.read(folder / "parted.csv")
+    scale = held["ordinal"] = am.read(
+        folder / "ordinal.csv", labels=["0", "1", "2", "3"], scale="ordinal", group="batch"
+    )
+    made: dict[str, Callable[[], Any]] = {}
+
+    def add(
+        name: str, show: Callable[[Any], Any], call: Callable[..., Any], *args: Any, **options: Any
+    ) -> None:
+        """Add what a call answers, or the error it raises."""
+
+        def answered() -> Any:
+            try:
+                return show(call(*args, **options))
+            except (AnnotationError, NotApplicable) as error:
+                return f"{type(error).__name__}: {error}"
+
+        made[name] = answered
+
+    def by(part: str, name: str, *args: Any, draws: int = 100, **options: Any) -> None:
+        data = options.pop("data", scale)
+        options |= {"draws": draws, "seed": 1}
+        add(f"by-{part}-{name}", broken_down, am.breakdown, data, part, *args, **options)
+
     for name, data in held.items():
         few = 100 if name in ("crowd", "caries") else 400
-        yield f"agree-{name}", lambda data=data: measured(am.agreement(data, draws=200, seed=1))
-        yield (
-            f"diagnose-{name}",
-            lambda data=data, few=few: answered(
-                lambda: am.diagnose(data, draws=few, seed=1), diagnosed
-            ),
-        )
-        for by in (*BY, *(("group",) if data.group is not None else ())):
-            for coefficient in ("alpha", "kappa") if name == "parted" else ("alpha", "multi_kappa"):
-                yield (
-                    f"by-{by}-{name}-{coefficient}",
-                    lambda data=data, by=by, coefficient=coefficient, few=few: answered(
-                        lambda: am.breakdown(data, by, coefficient, draws=few, seed=1),
-                        broken_down,
-                    ),
-                )
-    scale = held["ordinal"]
+        add(f"agree-{name}", measured, am.agreement, data, draws=200, seed=1)
+        add(f"diagnose-{name}", diagnosed, am.diagnose, data, draws=few, seed=1)
+        for part in (*BY, *(("group",) if data.group is not None else ())):
+            for coefficient in ("alpha", "kappa" if name == "parted" else "multi_kappa"):
+                by(part, f"{name}-{coefficient}", coefficient, data=data, draws=few)
     for distance in ("nominal", "ordinal", "interval"):
-        for by in ("item", "coder", "pair"):
-            yield (
-                f"by-{by}-{distance}",
-                lambda by=by, distance=distance: answered(
-                    lambda: am.breakdown(scale, by, distance=distance, draws=200, seed=1),
-                    broken_down,
-                ),
-            )
+        for part in ("item", "coder", "pair"):
+            by(part, distance, distance=distance, draws=200)
     for missing in ("listwise", "pairwise", "pairs", "gwet"):
-        for by in ("label", "item", "coder", "pair"):
-            yield (
-                f"by-{by}-{missing}",
-                lambda by=by, missing=missing: answered(
-                    lambda: am.breakdown(scale, by, "k", missing=missing, draws=100, seed=1),
-                    broken_down,
-                ),
-            )
+        for part in BY:
+            by(part, missing, "k", missing=missing)
     for name in ("k", "s", "ac1", "percent", "pi"):
-        yield (
-            f"by-coder-ordinal-{name}",
-            lambda name=name: answered(
-                lambda: am.breakdown(scale, "coder", name, draws=100, seed=1), broken_down
-            ),
-        )
+        by("coder", f"ordinal-{name}", name)
     two = scale.select(coders=scale.coders[:2])
     other = scale.select(coders=scale.coders[2:4])
-    yield (
-        "by-group-rules",
-        lambda: answered(
-            lambda: am.breakdown(
-                two, "group", "kappa", undefined="label-given", positive="3", draws=100, seed=1
-            ),
-            broken_down,
-        ),
-    )
+    by("group", "rules", "kappa", undefined="label-given", positive="3", data=two)
     for same in (False, True):
-        yield (
+        add(
             f"compare-{'same' if same else 'other'}-items",
-            lambda same=same: answered(
-                lambda: am.coefficients.compare_agreement(
-                    two, other, "alpha", same_items=same, draws=300, seed=1
-                ),
-                lambda found: plain(
-                    [found.title, found.value, found.low, found.high, found.p_above(), found.notes]
-                ),
-            ),
+            lambda x: plain([x.title, x.value, x.low, x.high, x.p_above(), x.notes]),
+            am.coefficients.compare_agreement,
+            *(two, other, "alpha"),
+            **{"same_items": same, "draws": 300, "seed": 1},
         )
-    votes, groups = str(folder / "parted.csv"), str(folder / "ordinal.csv")
-    named = ("--group", "batch", "--labels", "0,1,2,3", "--scale", "ordinal")
-    yield "command-agree", lambda: commanded("agree", votes)
-    yield "command-agree-document", lambda: commanded("agree", groups, *named, "--by", "document")
-    yield "command-agree-label", lambda: commanded("agree", "dataset:trains", "--by", "label")
-    yield "command-agree-diagnose", lambda: commanded("agree", groups, *named, "--diagnose")
-    yield "command-coref", lambda: commanded("coref", str(folder / "chains.zip"), *CHAINS)
-    for by in ("genre", "document"):
-        yield (
-            f"command-coref-{by}",
-            lambda by=by: commanded("coref", str(folder / "chains.zip"), *CHAINS, "--by", by),
-        )
-    yield (
-        "command-coref-k",
-        lambda: commanded("coref", str(folder / "chains.zip"), "--coefficient", "K"),
+    votes, groups, texts = (
+        str(folder / file) for file in ("parted.csv", "ordinal.csv", "chains.zip")
     )
-    yield "coref", lambda: coreference(am.coref.read(folder / "chains.zip"))
+    named = ("--group", "batch", "--labels", "0,1,2,3", "--scale", "ordinal")
+    for name, words in {
+        "agree": ("agree", votes),
+        "agree-document": ("agree", groups, *named, "--by", "document"),
+        "agree-label": ("agree", "dataset:trains", "--by", "label"),
+        "agree-diagnose": ("agree", groups, *named, "--diagnose"),
+        "coref": ("coref", texts, *CHAINS),
+        "coref-genre": ("coref", texts, *CHAINS, "--by", "genre"),
+        "coref-document": ("coref", texts, *CHAINS, "--by", "document"),
+        "coref-k": ("coref", texts, "--coefficient", "K"),
+    }.items():
+        add(f"command-{name}", lambda x: x, commanded, *words)
+    add("coref", coreference, am.coref.read, texts)
+    return made
 
 
 CHAINS = (
@@ -308,10 +274,34 @@ def coreference(documents: Any) -> dict[str, Any]:
     }
 
 
+def nearly(want: float, got: float) -> bool:
+    return math.isclose(want, got, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def differences(
+    want: Any, got: Any, where: str, close: Callable[[float, float], bool] = nearly
+) -> list[str]:
+    """List the places where two documents differ; floats may be close."""
+    if isinstance(want, dict) and isinstance(got, dict):
+        if list(want) != list(got):
+            return [f"{where}: {list(want)} is now {list(got)}"]
+        pairs = [(want[key], got[key], f"{where}/{key}", close) for key in want]
+        return [text for pair in pairs for text in differences(*pair)]
+    if isinstance(want, list) and isinstance(got, list):
+        if len(want) != len(got):
+            return [f"{where}: {len(want)} values are now {len(got)}"]
+        both = enumerate(zip(want, got, strict=True))
+        return [text for n, pair in both for text in differences(*pair, f"{where}/{n}", close)]
+    numbers = all(type(one) in (int, float) for one in (want, got))
+    if numbers and isinstance(got, float) and close(want, got):
+        return []
+    return [] if want == got and type(want) is type(got) else [f"{where}: {want!r} is now {got!r}"]
+
+
 def everything() -> dict[str, Any]:
     """Compute all cases."""
     with tempfile.TemporaryDirectory() as folder:
-        return {name: compute() for name, compute in cases(Path(folder))}
+        return {name: compute() for name, compute in cases(Path(folder)).items()}
 
 
 def main_record() -> None:

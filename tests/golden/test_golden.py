@@ -7,10 +7,14 @@ import importlib.util
 import io
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from agreement_cases import differences
 
 _SPEC = importlib.util.spec_from_file_location("record", Path(__file__).with_name("record.py"))
 assert _SPEC is not None
@@ -35,7 +39,8 @@ def test_a_case_is_as_recorded(case: str, work: Path, monkeypatch: pytest.Monkey
     assert sorted(made) == sorted(path.name for path in folder.iterdir())
     for name, text in made.items():
         read = json.loads if name.endswith(".json") else _rows
-        _same(read(text), read((folder / name).read_text()), f"{case}/{name}")
+        found = differences(read((folder / name).read_text()), read(text), f"{case}/{name}", _close)
+        assert not found, "\n".join(found[:40])
 
 
 def test_every_case_is_recorded(work: Path) -> None:
@@ -53,28 +58,8 @@ def _number(cell: str) -> Any:
         return cell
 
 
-def _same(made: Any, recorded: Any, where: str) -> None:
-    """Compare exactly, but floats to a millionth."""
-    if isinstance(made, float) and isinstance(recorded, (float, int)):
-        # CSV has six digits, so the last of them may round the other way
-        assert math.isclose(made, recorded, rel_tol=1.1e-6, abs_tol=1e-12) or _neighbours(
-            made, recorded
-        ), f"{where}: {made} was {recorded}"
-        return
-    assert type(made) is type(recorded), f"{where}: {made!r} was {recorded!r}"
-    if isinstance(made, dict):
-        assert list(made) == list(recorded), where
-        for key in made:
-            _same(made[key], recorded[key], f"{where}, {key}")
-    elif isinstance(made, list):
-        assert len(made) == len(recorded), where
-        for n, (one, other) in enumerate(zip(made, recorded, strict=True)):
-            _same(one, other, f"{where}, {n}")
-    else:
-        assert made == recorded, where
-
-
-def _neighbours(made: float, recorded: float) -> bool:
-    """Whether two numbers of six digits differ by one in the last."""
+def _close(made: float, recorded: float) -> bool:
+    """CSV has six digits, so the last of them may round the other way."""
+    near = math.isclose(made, recorded, rel_tol=1.1e-6, abs_tol=1e-12)
     unit = 10.0 ** (math.floor(math.log10(max(abs(made), abs(recorded), 1e-300))) - 5)
-    return abs(made - recorded) <= 1.01 * unit
+    return near or abs(made - recorded) <= 1.01 * unit

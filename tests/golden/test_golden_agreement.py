@@ -7,34 +7,15 @@ commit says why.
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import agreement_cases
-
-
-def differences(want: Any, got: Any, where: str) -> list[str]:
-    """List the places where two documents differ; floats may by 1e-9."""
-    if isinstance(want, dict) and isinstance(got, dict):
-        if list(want) != list(got):
-            return [f"{where}: {list(want)} is now {list(got)}"]
-        return [text for key in want for text in differences(want[key], got[key], f"{where}/{key}")]
-    if isinstance(want, list) and isinstance(got, list):
-        if len(want) != len(got):
-            return [f"{where}: {len(want)} values are now {len(got)}"]
-        pairs = enumerate(zip(want, got, strict=True))
-        return [text for n, pair in pairs for text in differences(*pair, f"{where}/{n}")]
-    if isinstance(want, float) or isinstance(got, float):
-        numbers = all(isinstance(one, (int, float)) for one in (want, got))
-        if numbers and math.isclose(want, got, rel_tol=1e-9, abs_tol=1e-9):
-            return []
-    return [] if want == got else [f"{where}: {want!r} is now {got!r}"]
+from agreement_cases import differences
 
 
 @pytest.mark.slow

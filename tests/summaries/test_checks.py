@@ -62,16 +62,15 @@ def test_chains_that_disagree_must_not_be_used(good):
     result = check(bad, data)
     assert result.verdict == "do not use"
     assert not result
-    assert "The chains do not agree" in finding(result, "R-hat")["sentence"]
-    assert result.sentences[0].startswith("Gold labels, wrong labels or shares depend on the chain")
+    assert result.findings[0].state == "results_apart"
+    assert result.findings[0].said == result.sentences[0]
 
 
 @pytest.mark.slow
 def test_too_few_draws_must_not_be_used(good, make):
     data, _ = good
     few = check(make.gibbs(data, chains=2, draws=5), data)
-    assert few.verdict == "do not use"
-    assert "Too few draws" in few.sentences[0]
+    assert (few.verdict, few.findings[0].state) == ("do not use", "short")
     short = check(make.gibbs(data, chains=4, draws=60), data)
     assert short.verdict in ("needs review", "do not use")
     assert not finding(short, "effective draws")["ok"]
@@ -125,7 +124,7 @@ def test_em_is_at_best_a_first_look(good, make):
     tree = make.exact(data, [0.5, 0.5], np.array([make.matrix(0.8, 2)] * 8), engine="em")
     result = check(tree, data)
     assert result.verdict == "needs review"
-    assert "without intervals" in result.sentences[0]
+    assert result.findings[0].code == "intervals"
     assert "R-hat" not in set(result.table["name"])
 
 
@@ -134,7 +133,7 @@ def test_labels_without_signal_must_not_become_gold(make):
     world = make.world(n_items=300, n_coders=6, per_item=6, accuracy=0.5)
     result = check(make.gibbs(world.data, chains=2, draws=300), world.data)
     assert result.verdict == "do not use"
-    assert any("hardly depend on any truth" in sentence for sentence in result.sentences)
+    assert ("signal", 2) in {(each.code, each.severity) for each in result.findings}
 
 
 def test_no_overlap_must_not_be_used(make):
@@ -142,7 +141,7 @@ def test_no_overlap_must_not_be_used(make):
     data = make.coded(item, item % 3, item // 3 % 2, 60, 3, 2)
     result = check(make.gibbs(data, chains=2, draws=300), data)
     assert result.verdict == "do not use"
-    assert any("No item has two labels" in sentence for sentence in result.sentences)
+    assert ("overlap", "none") in {(each.code, each.state) for each in result.findings}
 
 
 def test_groups_without_common_items_are_named(make):
@@ -154,7 +153,7 @@ def test_groups_without_common_items_are_named(make):
     data = make.coded(item, coder, label, 100, 6, 2)
     result = check(make.gibbs(data, chains=4, draws=300), data)
     assert finding(result, "groups of coders")["value"] == 2
-    assert any("2 groups without common items" in sentence for sentence in result.sentences)
+    assert not finding(result, "groups of coders")["ok"]
 
 
 @pytest.mark.slow
@@ -162,7 +161,7 @@ def test_few_labels_per_coder_suggest_the_hierarchical_model(make):
     world = make.world(n_items=100, n_coders=50, per_item=5)
     tree = make.gibbs(world.data, chains=4, draws=300)
     result = check(tree, world.data)
-    assert any("use the model hierarchical" in sentence for sentence in result.sentences)
+    assert not finding(result, "labels per coder")["ok"]
     other = check(with_attrs(tree, model='{"name": "hierarchical"}'), world.data)
     assert "labels per coder" not in set(other.table["name"])
 
@@ -219,7 +218,7 @@ def test_random_labels_give_no_signal_whatever_the_posterior_says(make):
     assert not signal(tree, data).any()
     found = check(tree, data)
     assert found.verdict == "do not use"
-    assert "looks like chance" in finding(found, "signal")["sentence"]
+    assert "none" in {each.state for each in found.findings if each.code == "signal"}
     assert set(coders(tree, data).table["kind"]) == {"not enough evidence"}
 
 
@@ -271,8 +270,7 @@ def test_labels_that_never_differ_need_review(make, size, asked):
     rows = [(i, j, i % 2) for i in range(size) for j in range(2)]
     data = am.Annotations.from_records(rows)
     found = check(make.gibbs(data, chains=2, draws=200, warmup=100), data)
-    said = [sentence for sentence in found.sentences if "No two coders differ" in sentence]
-    assert len(said) == asked
+    assert ("unanimous_labels" in {each.code for each in found.findings}) == asked
     if asked:
         assert not finding(found, "unanimous labels")["ok"]
         assert found.verdict in ("needs review", "do not use")

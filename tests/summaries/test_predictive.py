@@ -7,7 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.trust.predictive import Rows, aspects, predictive
+from annomodels.summaries.trust.predictive import Rows, aspects, predictive, reproduced
 
 # Espeland & Handelman 1989, as tabled by Carpenter 2008: calls of five dentists, number of X-rays
 CARIES = (
@@ -65,7 +65,7 @@ def test_a_true_model_is_not_rejected(make, n_labels, per_item):
             seed, n_items=300, n_coders=15, n_labels=n_labels, per_item=per_item, accuracy=accuracy
         )
         _, found = aspects(make.gibbs(world.data, draws=150), world.data)
-        rejected += [not aspect.fits for aspect in found]
+        rejected += [aspect.state != "fine" for aspect in found]
     assert len(rejected) == 28
     assert sum(rejected) <= 2
 
@@ -90,9 +90,9 @@ def test_the_pooled_model_cannot_reproduce_coders(make):
     data = make.annotate(np.random.default_rng(2), world.truth, confusion, 6)
     tree = make.exact(data, world.prevalence, confusion.mean(axis=0))
     summary, found = aspects(tree, data)
-    use = next(aspect for aspect in found if aspect.name == "use of labels")
-    assert not use.fits
-    assert "c2 says" in use.which
+    use = next(aspect for aspect in found if aspect.code == "use_of_labels")
+    assert use.state != "fine"
+    assert "c2 says" in use.values["which"]
     assert "c2 says" in " ".join(summary.notes)
 
 
@@ -115,8 +115,8 @@ def test_what_is_significant_must_also_matter(make, ratio, warned):
     tree = make.gibbs(world.data, chains=2, draws=200, warmup=100)
     seen = Rows().realised("errors on the same items", np.full(200, ratio), np.full(200, 1.0))
     assert not seen.fits
-    found = check(tree, world.data, [seen.saying("Errors gather on some items.")])
-    finding = next(each for each in found.findings if each.name == seen.name)
+    finding = reproduced("errors_on_the_same_items", seen, times=ratio)
+    found = check(tree, world.data, [finding])
     assert bool(finding.severity) is warned
     assert (finding.said in found.details) is not warned
     assert (finding.said in found.sentences) is warned
@@ -125,7 +125,7 @@ def test_what_is_significant_must_also_matter(make, ratio, warned):
 def test_many_coders_raise_no_false_alarm(rng):
     """The p-value of the worst of 100 entries is uniform, not that of one entry alone."""
     seen = rng.normal(size=(2000, 100))
-    p = [Rows().worst("x", ["x"] * 100, rng.normal(size=100), seen).p_value for _ in range(200)]
+    p = [Rows().worst(["x"] * 100, rng.normal(size=100), seen).p_value for _ in range(200)]
     assert 0.35 < np.mean(p) < 0.65
     assert np.mean(np.array(p) < 0.05) < 0.12
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import numpy as np
@@ -12,31 +11,23 @@ import annomodels as am
 from annomodels.summaries.trust import known_truth
 from annomodels.summaries.trust.checks import check, judged
 from annomodels.summaries.trust.convergence import Results, fit_findings
-from annomodels.summaries.trust.findings import CODERS, FORBIDS, REVIEW, TESTED, Finding
+from annomodels.summaries.trust.findings import CODERS, FORBIDS, MESSAGES, REVIEW, TESTED, Finding
 
 PACKAGE = Path(am.__file__).parent
 
 
-def of_findings(tree):
-    """Give the calls that make a finding."""
-    return [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding"
-    ]
-
-
 def test_every_warning_says_first_what_it_does_to_the_result():
-    """A finding that can be bad has an effect, as its seventh argument or by name."""
-    seen = 0
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for call in of_findings(ast.parse(path.read_text("utf-8"))):
-            words = {keyword.arg for keyword in call.keywords}
-            may_be_bad = len(call.args) >= 5 and getattr(call.args[4], "id", "") != "FINE"
-            if may_be_bad:
-                seen += 1
-                assert "effect" in words or len(call.args) >= 7, (path.name, call.lineno)
-    assert seen > 30
+    """What was found is a concern with an effect, or noted; and every message is used."""
+    code = "".join(path.read_text("utf-8") for path in (PACKAGE / "summaries").rglob("*.py"))
+    found = {
+        (name, state): bool(message.get("effect")) != message.get("noted", False)
+        for name, about in MESSAGES.items()
+        for state, message in about.items()
+        if isinstance(message, dict)
+    }
+    assert len(found) > 50
+    assert not [each for each, fine in found.items() if not fine]
+    assert not [name for each in found for name in each if f'"{name}"' not in code]
 
 
 def test_a_warning_begins_with_its_effect(make):

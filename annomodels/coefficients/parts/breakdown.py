@@ -8,8 +8,8 @@ labels, is that of the data.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Hashable, Sequence
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +32,7 @@ from annomodels.coefficients.parts.setup import (
     refuse_unfit,
     set_up,
 )
-from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
+from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, say, used_items
 from annomodels.coefficients.rows import (
     CONVENTIONS,
     Duplicates,
@@ -41,12 +41,9 @@ from annomodels.coefficients.rows import (
     restrict,
     within_items,
 )
-from annomodels.coefficients.sums import Sums, without, without_coders
+from annomodels.coefficients.sums import without_coders
 from annomodels.coefficients.tables import Evaluated, Tables, over
-from annomodels.coefficients.weights import Request
 from annomodels.data.annotations import Annotations
-from annomodels.data.names import quoted
-from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
 
@@ -219,10 +216,9 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     why = []
     for note, n in zip(columns.pop("note"), given.tolist(), strict=True):
         if n == 0:
-            note = "Nobody gave it to an item with two labels or more."
+            note = say("unused_label")
         elif not note and n < RARE:
-            times = counted(n, "time")
-            note = f"It occurs {times}; below about {RARE} the interval is too short."
+            note = say("rare_against_rest", n=n, least=RARE)
         why.append(note)
     return finish(
         setup,
@@ -250,7 +246,7 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     if made and len(rows.item) <= MOST_CELLS:
         further = np.where(np.isnan(d), np.nan, _further(setup, made, seed))
     mean = further.mean(0) if len(further) else np.full(len(d), np.nan)
-    left = without_each_item(request, every)
+    left = sums.without_each_item(request, every, ones)
     columns = {
         "n": rows.per_item,
         "value": 1 - d if setup.request.nominal else d,
@@ -259,21 +255,15 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
         **spans("further", mean, further),
         "note": np.select(
             [rows.per_item < 2, np.isnan(left)],
-            ["One label shows no agreement.", REASONS["no_variation"]],
+            [say("one_label_of_item"), REASONS["no_variation"]],
             "",
         ),
     }
     word = "agreement" if setup.request.nominal else "disagreement"
     notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
-    notes.append(
-        f"value is the {word} of the item's labels, influence what the item adds to "
-        f"{request.title}."
-    )
+    notes.append(say("value_of_items", word=word, title=request.title))
     if len(further):
-        notes.append(
-            f"further: {word} of two further coders on the item, with its interval, if its labels "
-            "are a sample from its own distribution of labels."
-        )
+        notes.append(say("further", word=word))
     return finish(
         setup,
         "each item",
@@ -348,20 +338,17 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         change = np.where(np.isnan(left_out), np.nan, found["difference"])
     draws_of_all = found.get("whole", np.empty(0))
     if without is None and rows.n_coders < 3:
-        notes.append("Only two coders: without one of them, no agreement is left.")
+        notes.append(say("two_coders"))
     elif without is None:
-        notes.append(
-            f"{setup.request.title} without each coder would take too long for "
-            f"{rows.n_coders:,} coders. alpha, k, s and ac1 are quick."
-        )
+        notes.append(say("many_coders", title=setup.request.title, n=rows.n_coders))
     constant = constant_labels(setup.rows.coder, setup.rows.label, rows.n_coders)
     why = []
     for note, label, count in zip(columns.pop("note"), constant, n.tolist(), strict=True):
         if count == 0:
-            note = "Shares no item with another coder."
+            note = say("coder_alone")
         elif not note and label >= 0:
-            note = f"Used {quoted(setup.data.labels[label])} only."
-        why.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
+            note = say("coder_of_one_label", label=setup.data.labels[label])
+        why.append(note or (say("coder_of_few_items", n=count) if count < FEW else ""))
     after = {
         "without": left_out,
         **spans("difference", difference, change),
@@ -408,14 +395,11 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     point = every.evaluate(setup.sample.point, request)
     columns, values = measured(setup, point, n, values)
     if sharing > size:
-        notes.append(
-            f"{sharing:,} pairs of coders share items; the {size:,} that share most are shown."
-        )
+        notes.append(say("most_pairs", n=sharing, shown=size))
     if len(values) and n_drawn < size:
-        notes.append(f"The {n_drawn:,} pairs that share most have intervals.")
-    alone = setup.rows.n_coders * (setup.rows.n_coders - 1) // 2 - sharing
-    if alone:
-        notes.append(f"{alone:,} pairs of coders have no item in common and are left out.")
+        notes.append(say("drawn_pairs", n=n_drawn))
+    if alone := setup.rows.n_coders * (setup.rows.n_coders - 1) // 2 - sharing:
+        notes.append(say("pairs_alone", n=alone))
     whole = np.empty(0)
     if n_drawn == size:
         whole = over(np.nansum(values, axis=1), (~np.isnan(values)).sum(1))
@@ -432,69 +416,38 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     )
 
 
-BLOCK = 2_000_000
-MOST_NUMBERS = 2_000_000_000
 MOST_ROWS = 20_000_000
 
 
-def without_each_item(request: Request, sums: Sums) -> Floats:
-    """Return the coefficient without each item [item], NaN if it is undefined."""
-    # NaN too for a mean over pairs of coders, and for too many items if coders are told apart.
-    n, entry = sums.n_items, request.coefficient
-    out = np.full(n, np.nan)
-    width = sums.width(request.distance, entry.by_coder) + (n if entry.by_coder else 0)
-    entries = int(sums.of_coders.nnz) if entry.by_coder else 1
-    if entry.each_pair or n * max(width, entries) > MOST_NUMBERS:
-        return out
-    for start in range(0, n, step := max(1, BLOCK // width)):
-        some = np.arange(start, min(start + step, n))
-        if entry.by_coder:
-            weights = np.ones((len(some), n))
-            weights[np.arange(len(some)), some] = 0.0
-            out[some] = sums.evaluate(weights, request).value
-        else:
-            part = np.full(n, -1)
-            part[some] = np.arange(len(some))
-            rest = without(sums, ((1.0, sums),), part, np.arange(n), len(some))
-            out[some] = rest.evaluate(np.ones(n), request).value
-    return out
-
-
-class WithoutCoders:
-    # Taking a coder out changes only the items that the coder labeled. If the coefficient is a
-    # function of pooled counts, the counts without the coder are those of the data less a linear
-    # statistic (`quick`); otherwise the data are counted for each coder.
-
-    def __init__(self, setup: Setup, quick: bool) -> None:
-        request, rows = setup.request, setup.sample.rows
-        self.request = request
-        self.sums: Sums | None = None
-        self.each: list[Statistics] = []
-        if quick:
-            self.sums = without_coders(rows, setup.convention, setup.sums)
-            self.width = self.sums.width(request.distance, False)
-            self.work = self.sums.work(request.distance)
-        else:
-            others = (restrict(rows, rows.coder != coder) for coder in range(rows.n_coders))
-            self.each = [Statistics(rest, [request]) for rest in others]
-            self.width = max(one.width for one in self.each)
-            self.work = 4 * len(rows.item) * rows.n_coders
-
-    def evaluate(self, weights: Floats) -> Floats:
-        """Coefficient without each coder, [..., item] -> [..., coder]."""
-        if self.sums is not None:
-            return self.sums.evaluate(weights, self.request).value
-        return np.stack([one.evaluate(weights)[0].value for one in self.each], axis=-1)
+class WithoutCoders(NamedTuple):
+    evaluate: Callable[
+        [Floats], Floats
+    ]  # coefficient without each coder [..., item] -> [..., coder]
+    work: int
+    width: int
 
 
 def without_each_coder(setup: Setup) -> WithoutCoders | None:
     """None if a coefficient without a coder means nothing, or takes too long."""
-    entry, rows, convention = setup.request.coefficient, setup.sample.rows, setup.request.convention
+    # Taking a coder out changes only the items that the coder labeled. If the coefficient is a
+    # function of pooled counts, the counts without the coder are those of the data less a linear
+    # statistic (quick); otherwise the data are counted for each coder.
+    request, rows = setup.request, setup.sample.rows
+    entry, convention = request.coefficient, request.convention
     reason = before(entry, setup.rows, convention)
     if rows.n_coders < 3 or reason not in ("", "no_complete_items"):
         return None
     plain = convention in CONVENTIONS and convention != "listwise"
-    quick = plain and not entry.by_coder and not rows.repeated
-    if not quick and rows.n_coders * len(rows.item) > MOST_ROWS:
+    if plain and not entry.by_coder and not rows.repeated:
+        rest = without_coders(rows, setup.convention, setup.sums)
+        work, width = rest.work(request.distance), rest.width(request.distance, False)
+        return WithoutCoders(lambda w: rest.evaluate(w, request).value, work, width)
+    if rows.n_coders * len(rows.item) > MOST_ROWS:
         return None
-    return WithoutCoders(setup, quick)
+    others = (restrict(rows, rows.coder != coder) for coder in range(rows.n_coders))
+    each = [Statistics(other, [request]) for other in others]
+    return WithoutCoders(
+        lambda w: np.stack([one.evaluate(w)[0].value for one in each], axis=-1),
+        work=4 * len(rows.item) * rows.n_coders,
+        width=max(one.width for one in each),
+    )

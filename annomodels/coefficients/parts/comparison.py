@@ -12,7 +12,7 @@ from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
 from annomodels.coefficients.parts.results import Difference
 from annomodels.coefficients.parts.setup import Setup, collect, refuse_unfit, set_up
-from annomodels.coefficients.reasons import before, diagnose, explain, unit_note
+from annomodels.coefficients.reasons import before, diagnose, explain, say, unit_notes
 from annomodels.coefficients.rows import Duplicates, Rows, restrict
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import make_sample
@@ -105,21 +105,18 @@ def compare_agreement(
                 "Leave it out if they are different items."
             )
         drawn = _together(both, draws, seed)
-        notes.append(f"{common:,} items are in both data sets and share their weights.")
+        notes.append(say("common_items", n=common))
     else:
         for n, setup in enumerate(both):
             own = int(np.random.SeedSequence([seed, n]).generate_state(1)[0])
             drawn += draw_values(setup.sample, [setup.request], draws, own)
         if common:
-            notes.append(
-                f"{common:,} items have the same name in both data sets. If they are the same "
-                "items, use same_items=True."
-            )
+            notes.append(say("same_names", n=common))
     if draws:
-        notes += dict.fromkeys(filter(None, (unit_note(one.data, one.rows) for one in both)))
+        notes += dict.fromkeys(text for one in both for text in unit_notes(one.data, one.rows))
     if both[0].data.n_labels != both[1].data.n_labels:
         sizes = " and ".join(str(setup.data.n_labels) for setup in both)
-        notes.append(f"The label sets have {sizes} labels, so chance is not the same in both.")
+        notes.append(say("label_sets", sizes=sizes))
     return Difference(
         f"{both[0].request.title}, first - second",
         float(points[0].value - points[1].value),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,7 +110,7 @@ def diagnose(
         return Diagnosis(
             about,
             pd.DataFrame(columns=EVERY),
-            sentences=(*say.about_agreement(row), *gaps),
+            sentences=(say.about_agreement(row), *gaps),
             agreement=pd.DataFrame([row]),
             components=links.components,
         )
@@ -127,7 +128,7 @@ def diagnose(
         seed=seed,
         resample=resample,
     ).table
-    asked = panel.iloc[0].to_dict()
+    asked: dict[str, Any] = {str(key): cell for key, cell in panel.iloc[0].items()}
     sides, label_pairs = by_coder_sums(setup.sample.rows, setup.convention), LabelPairs(setup)
     parts = {"label_pair": label_pairs.shares, "coder": setup.shares(sides)}
     sizes = {"label_pair": len(label_pairs.listed), "coder": rows.n_coders}
@@ -160,7 +161,7 @@ def diagnose(
     given = np.bincount(rows.label, minlength=data.n_labels)
     share_of = dict(zip(data.labels, given / given.sum(), strict=True))
     sentences = [
-        *say.about_agreement(asked),
+        say.about_agreement(asked),
         *say.why_so_low(setup, asked["value"], asked["expected"]),
         *say.about_overlap(links, data.coders, data.n_items),
         *say.about_label_pairs(pairs, data.n_labels),

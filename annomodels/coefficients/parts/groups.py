@@ -17,6 +17,7 @@ from annomodels.coefficients.reasons import (
     diagnose,
     explain,
     repeats_note,
+    say,
     used_items,
 )
 from annomodels.coefficients.rows import collapse, prepare, restrict
@@ -32,8 +33,7 @@ Undefined = float | str
 GRID = 2001
 FEWEST_GROUPS = 3
 SMALLEST_ERROR = 1e-3
-NOBODY = "Nobody gave the label {label!r}: 1 by rule."
-ONE = "One coder alone gave the label {label!r}: 0 by rule."
+RULED = ("nobody_gave", "one_coder_gave")
 
 
 def between_groups(values: Floats, errors: Floats) -> tuple[float, float, float]:
@@ -75,7 +75,7 @@ def by_group_of_items(
     columns, drawn = measured(setup, point, np.array(n), np.stack(each_drawn, axis=1))
     columns["note"] = why
     value = point.value
-    ruled = np.array([note.endswith("by rule.") for note in why])
+    ruled = np.array([getattr(note, "code", "") in RULED for note in why])
     known = value[np.isfinite(value)]
     mean, mean_draws = float(known.mean()) if len(known) else math.nan, np.empty(0)
     many = len(known) >= GROUPS_RESAMPLED
@@ -107,27 +107,15 @@ def by_group_of_items(
             whole = over(np.nansum(filled, axis=1), np.isfinite(filled).sum(1))
             if not many:
                 overall[0] = ("mean over groups", mean, whole, len(known))
-    notes = []
-    if setup.data.repeats:
-        notes.append(repeats_note(setup.data, setup.duplicates))
+    notes = [repeats_note(data, setup.duplicates)] if data.repeats else []
     if undefined == "label-given":
-        ones = int((value[ruled] == 1).sum())
-        notes.append(
-            f"The rules for labels that nobody or one coder alone gave decide {int(ruled.sum())} "
-            f"of {len(value)} groups: {ones} count as 1, {int(ruled.sum()) - ones} as 0."
-        )
-    lost = int(np.isnan(value).sum())
-    if lost:
-        notes.append(f"{lost} of {len(value)} groups have no value and are left out of the mean.")
+        decided, ones = int(ruled.sum()), int((value[ruled] == 1).sum())
+        notes.append(say("rules", n=decided, of=len(value), ones=ones, zeros=decided - ones))
+    if lost := int(np.isnan(value).sum()):
+        notes.append(say("groups_without_value", n=lost, of=len(value)))
     if len(drawn):
-        notes.append(
-            "Intervals of a group draw its items; those of the mean and the pooled value draw "
-            f"{'whole groups' if many else f'items, as {len(known)} groups are too few to draw'}. "
-            "The SD between groups is the variation that sampling of items does "
-            "not explain."
-        )
-        if not many:
-            notes.append(f"With {len(value)} groups, estimates for all groups are rough.")
+        notes.append(say("whole_groups_drawn" if many else "items_drawn", known=len(known)))
+        notes += [] if many else [say("rough_groups", n=len(value))]
     return finish(
         setup,
         "each group",
@@ -185,7 +173,7 @@ def _one(
     who = np.unique(rows.coder[used[rows.item] & (rows.label == marked)])
     if marked is not None and used.any() and len(who) < 2:
         value, drawn = float(not len(who)), np.full(draws, np.nan)
-        note = (ONE if len(who) else NOBODY).format(label=setup.data.labels[marked])
+        note = say("one_coder_gave" if len(who) else "nobody_gave", label=setup.data.labels[marked])
     elif reason and reason not in WITH_VALUE and not isinstance(undefined, str):
         value = undefined
     sides = float(point.observed), float(point.expected)

@@ -19,7 +19,7 @@ from annomodels.coefficients.evaluation import pairwise
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
 from annomodels.coefficients.parts.results import SHOWN, Breakdown
-from annomodels.coefficients.reasons import REASONS, before, refuse, repeats_note, unit_note
+from annomodels.coefficients.reasons import REASONS, before, refuse, repeats_note, say, unit_notes
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
     CONVENTIONS,
@@ -36,7 +36,7 @@ from annomodels.coefficients.weights import Request, Sample, make_sample
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import NotApplicable, Option
+from annomodels.errors import NotApplicable, Note, Option
 from annomodels.types import Floats, Ints
 
 
@@ -225,18 +225,17 @@ def dataset(
 
 
 def notes_of(setup: Setup, asked: int, made: int) -> list[str]:
-    notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
-    notes += [setup.request.note] if setup.request.note else []
+    notes: list[str] = [setup.request.note] if setup.request.note else []
+    if setup.data.repeats:
+        notes.insert(0, repeats_note(setup.data, setup.duplicates))
     if made:
-        notes.append(f"Intervals: {setup.sample.recipe}; all parts share the draws.")
-        notes += filter(None, [unit_note(setup.data, setup.rows)])
+        notes.append(say("recipe_of_parts", recipe=setup.sample.recipe))
+        notes += unit_notes(setup.data, setup.rows)
     return notes + draws_note(asked, made)
 
 
-def draws_note(asked: int, made: int) -> list[str]:
-    if made >= asked:
-        return []
-    return [f"{made:,} draws instead of {asked:,}, as there are many parts."]
+def draws_note(asked: int, made: int) -> list[Note]:
+    return [say("fewer_draws", made=made, asked=asked)] if made < asked else []
 
 
 MOST_PATHS = 60_000_000

@@ -22,8 +22,9 @@ from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
 from annomodels.summaries.items.items import states
-from annomodels.summaries.skills import doubtful, no_signal, signal
+from annomodels.summaries.skills import doubtful, signal
 from annomodels.summaries.stacked import stacked
+from annomodels.summaries.trust.findings import signal_finding
 from annomodels.summaries.trust.known_truth import (
     CONTRADICTED,
     contradicted,
@@ -136,7 +137,8 @@ def _notes(
         )
     notes += more
     if doubtful(strength):
-        notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")
+        weak = signal_finding(strength).sentence
+        notes.append(f"{weak} No label counts as settled, whatever its probability.")
     return tuple(notes)
 
 

@@ -6,32 +6,29 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from annomodels.data.annotations import Annotations
-from annomodels.limits import AGREEMENT_OFF, DISPERSION, SHARE_OFF
-from annomodels.summaries.draws import model_of
-from annomodels.summaries.skills import NO_SIGNAL, doubtful, no_signal, signal
+from annomodels.summaries.skills import signal
 from annomodels.summaries.trust.convergence import fit_findings, results_of
 from annomodels.summaries.trust.effects import effects_finding
 from annomodels.summaries.trust.findings import (
     CODERS,
     COMPUTED,
-    FINE,
     FITS,
     FORBIDS,
     REVIEW,
     TESTED,
     Finding,
     data_findings,
+    signal_finding,
 )
 from annomodels.summaries.trust.item_terms import item_terms_finding
 from annomodels.summaries.trust.known_truth import held_back_finding, known_truth_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.patterns import patterns
-from annomodels.summaries.trust.predictive import Aspect, aspects
+from annomodels.summaries.trust.predictive import aspects
 from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
 
@@ -65,7 +62,6 @@ class Check:
 
     @property
     def lit(self) -> str:
-        """The lamps in one line."""
         return " · ".join(f"{name}: {state}" for name, state in self.lamps.items())
 
     @property
@@ -85,13 +81,16 @@ class Check:
         return f"<p><strong>Verdict: {escape(self.verdict)}</strong></p>{lamps}<ul>{sentences}</ul>"
 
 
-def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None) -> Check:
-    """Check the chains, the data and the fit."""
+def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Finding] | None = None) -> Check:
     # Symptoms that follow from a cause that was found stay in the table; no sentence repeats them.
     findings = fit_findings(tree, data, results_of(tree, data))
     findings += [*data_findings(tree, data), *suspects(tree, data)]
-    findings += [*patterns(data), signal_finding(tree, data)]
-    findings += _predictive(tree, data, aspects(tree, data)[1] if seen is None else seen)
+    findings += [*patterns(data), signal_finding(signal(tree, data))]
+    seen = aspects(tree, data)[1] if seen is None else seen
+    findings += seen
+    large = [each.name for each in seen if each.severity]
+    other = next_model(fitted_model(tree), large, data.n_labels, data.scale)
+    findings += [] if other is None else [other]
     some = (prior_finding, item_terms_finding, effects_finding, known_truth_finding)
     findings += [found for look in some if (found := look(tree, data)) is not None]
     return judged(findings, _all_well(findings))
@@ -152,56 +151,3 @@ def _all_well(findings: list[Finding]) -> str:
         f"{said['effective_draws']:,.0f} effective draws)"
         f"{f' and {fits}' if looked else ''}."
     )
-
-
-def signal_finding(tree: xr.DataTree, data: Annotations) -> Finding:
-    """Look whether the labels depend on any truth."""
-    values = signal(tree, data)
-    value = float(np.median(values))
-    if not doubtful(values) and value >= NO_SIGNAL:
-        text = f"The labels depend on a truth: the signal in them is {value:.2f}, of at most 1."
-        return Finding("signal", value, NO_SIGNAL, text, FINE)
-    severity = FORBIDS if value < NO_SIGNAL else REVIEW
-    effect = "Gold labels may be no better than guessing."
-    return Finding("signal", value, NO_SIGNAL, no_signal(values), severity, effect=effect)
-
-
-def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) -> list[Finding]:
-    # P(truth) of a stack allows for errors that gather on items: its model need not fit
-    stacks = model_of(tree).stacks
-    found = []
-    for aspect in seen:
-        limit, effect = SIZES[aspect.name]
-        text = f"The model reproduces: {aspect.name}." if aspect.fits else aspect.sentence
-        large = not (aspect.fits or stacks) and aspect.size >= limit
-        found.append(
-            Finding(
-                aspect.name, aspect.size, limit, text, REVIEW if large else FINE, symptom=True,
-                effect=effect * large, noted=not (aspect.fits or large),
-            )
-        )  # fmt: skip
-    rejected = [finding.name for finding in found if finding.severity]
-    other = next_model(fitted_model(tree), rejected, data.n_labels, data.scale)
-    if other is not None:
-        effect = "Another model may give other gold labels."
-        found.append(
-            Finding(
-                "next model", len(rejected), 0, other.sentence, REVIEW, effect=effect, symptom=True
-            )
-        )
-    return found
-
-
-_OVERCONFIDENT = "Gold labels are overconfident."
-_CODERS_OFF = "Estimates of coders are off."
-# by aspect: the limit of its size, and what it does to the result; the spread of the votes shows
-# what errors on the same items measure, so that its limit, a variance of 1, is never reached
-SIZES = {
-    "errors on the same items": (DISPERSION, _OVERCONFIDENT),
-    "votes, chi-square": (1.0, ""),
-    "spread of the votes": (1.0, ""),
-    "pairwise agreement": (AGREEMENT_OFF, _OVERCONFIDENT),
-    "Krippendorff's alpha": (AGREEMENT_OFF, "The alpha of the model is not that of the labels."),
-    "use of labels": (SHARE_OFF, _CODERS_OFF),
-    "agreement of pairs": (SHARE_OFF, _OVERCONFIDENT),
-}

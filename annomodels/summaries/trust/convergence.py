@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,15 @@ from annomodels.limits import (
 )
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import choices, model_of, thinned, truth_probabilities
-from annomodels.summaries.trust.findings import COMPUTED, FINE, FORBIDS, REVIEW, Finding
+from annomodels.summaries.trust.findings import (
+    FINE,
+    FORBIDS,
+    REVIEW,
+    Finding,
+    Severity,
+    finding,
+    phrase,
+)
 from annomodels.types import Floats
 
 FEWEST_DRAWS = 8
@@ -33,15 +41,7 @@ MOST_DRAWS, CELLS = 1000, 200_000_000
 RHAT, RHAT_WORST = 1.01, 1.05
 ESS, ESS_WORST = 400.0, 100.0
 RELABELLED = 0.01
-LONGER = "Run longer chains (more draws)."
-SOLUTIONS = (
-    "The chains stay in different solutions, so more draws do not help: known labels of a few "
-    "items, or labels by further coders, tell the solutions apart."
-)
-ONE_ESTIMATE = (
-    "The engine em gives one estimate without intervals, enough for a first look. "
-    "Fit with gibbs or nuts before you rely on probabilities."
-)
+MANY_DIVERGED = 0.1
 
 
 def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Floats]:
@@ -69,10 +69,9 @@ def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Float
 def fit_findings(tree: xr.DataTree, data: Data, results: Results | None = None) -> list[Finding]:
     """Look at what the run itself says about its results; `results` mix apart from parameters."""
     em = tree.attrs.get("engine") == "em"
-    only = Finding("intervals", 0, 1, ONE_ESTIMATE, REVIEW, effect="No number has an interval.")
-    out = [only] if em else _mixing(tree, data, results)
-    out += [_divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree), *_starts(tree)]
-    return [replace(finding, lamp=COMPUTED) for finding in out]
+    mixing = [finding("intervals", "none", 0, 1)] if em else _mixing(tree, data, results)
+    rest = [_divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree)]
+    return [*mixing, *rest, *_starts(tree)]
 
 
 @dataclass(frozen=True)
@@ -137,74 +136,39 @@ def chains_apart(halves: Floats) -> float:
 def _mixing(tree: xr.DataTree, data: Data, results: Results | None) -> list[Finding]:
     names, rhat, ess = convergence(tree, data)
     if not names:
-        sentence = f"Too few draws to see whether the chains agree. {LONGER}"
-        nan, effect = float("nan"), "No number can be relied on."
-        return [
-            Finding("R-hat", nan, RHAT, sentence, FORBIDS, effect=effect),
-            Finding("effective draws", nan, ESS, sentence, FORBIDS, effect=effect),
-        ]
-    if results is not None:
-        return _of_results(results, float(rhat.max()), names[int(rhat.argmax())])
+        nan, limits = float("nan"), {"r_hat": RHAT, "effective_draws": ESS}
+        return [finding(code, "short", nan, limit) for code, limit in limits.items()]
     worst, at = float(rhat.max()), names[int(rhat.argmax())]
-    severity = FORBIDS if worst >= RHAT_WORST else REVIEW if worst >= RHAT else FINE
-    text = f"The chains agree: R-hat is at most {worst:.3f}."
-    effect = ""
-    if severity:
-        n_bad = int((rhat >= RHAT).sum())
-        effect = "Numbers depend on the chain."
-        text = (
-            f"The chains do not agree: R-hat of the {at} is {worst:.3f}, and {n_bad} of "
-            f"{len(names)} watched parameters are at or above {RHAT}. "
-            f"{_remedy(tree, data) if worst >= RHAT_WORST else LONGER}"
-        )
-    found = [Finding("R-hat", worst, RHAT, text, severity, effect=effect)]
+    if results is not None:
+        return _of_results(results, worst, at)
+    severity = _severity(worst >= RHAT, worst >= RHAT_WORST)
+    words = {"at": at, "bad": int((rhat >= RHAT).sum()), "watched": len(names)}
+    words["advice"] = _remedy(tree, data) if worst >= RHAT_WORST else phrase("r_hat", "longer")
+    first = finding(
+        "r_hat", "apart" if severity else "fine", worst, RHAT, severity=severity, **words
+    )
     least, at = float(ess.min()), names[int(ess.argmin())]
-    severity = FORBIDS if least < ESS_WORST else REVIEW if least < ESS else FINE
-    text = f"The draws are worth at least {least:,.0f} independent ones."
-    effect = ""
-    if severity:
-        effect = "Intervals are rough."
-        text = (
-            f"The draws are worth only {least:,.0f} independent ones for the {at}; intervals need "
-            f"{ESS:.0f}. {LONGER}"
-        )
-    return [*found, Finding("effective draws", least, ESS, text, severity, effect=effect)]
+    severity = _severity(least < ESS, least < ESS_WORST)
+    state = "few" if severity else "fine"
+    return [first, finding("effective_draws", state, least, ESS, severity=severity, at=at)]
+
+
+def _severity(bad: bool, worst: bool) -> Severity:
+    return FORBIDS if worst else REVIEW if bad else FINE
 
 
 def _of_results(found: Results, parameter: float, name: str) -> list[Finding]:
     """Judge the chains by the numbers that people use; parameters become a detail."""
-    worst = found.rhat >= RESULT_RHAT_WORST or found.apart >= P_OFF_WORST
-    bad = found.rhat >= RESULT_RHAT or found.apart >= P_OFF
-    severity = FORBIDS if worst else REVIEW if bad else FINE
-    at = f"R-hat of the {name} is {parameter:.3f}"
-    if severity:
-        effect = "Gold labels, wrong labels or shares depend on the chain."
-        text = (
-            f"The chains do not agree: P(truth) differs by {found.apart:.3f} on average over "
-            f"items, R-hat of wrong labels and shares is up to {found.rhat:.3f}; {at}. {LONGER}"
-        )
-    else:
-        effect = ""
-        text = (
-            f"P(truth), wrong labels and shares agree between chains (R-hat at most "
-            f"{found.rhat:.3f})" + (f", although {at}." if parameter >= RHAT else ".")
-        )
-    first = Finding(
-        "R-hat", found.rhat, RESULT_RHAT, text, severity, effect=effect, noted=not severity
+    severity = _severity(
+        found.rhat >= RESULT_RHAT or found.apart >= P_OFF,
+        found.rhat >= RESULT_RHAT_WORST or found.apart >= P_OFF_WORST,
     )
-    few = found.ess < RESULT_DRAWS
-    severity = FORBIDS if found.ess < RESULT_DRAWS_WORST else REVIEW if few else FINE
-    text = f"The draws are worth at least {found.ess:,.0f} independent ones for the results."
-    if severity:
-        text = (
-            f"The draws are worth only {found.ess:,.0f} independent ones for wrong labels and "
-            f"shares; intervals need {RESULT_DRAWS:.0f}. {LONGER}"
-        )
-    effect = "Intervals are rough." if severity else ""
-    return [
-        first,
-        Finding("effective draws", found.ess, RESULT_DRAWS, text, severity, effect=effect),
-    ]
+    state = "results_apart" if severity else "although" if parameter >= RHAT else "results"
+    words = {"at": name, "parameter": parameter, "apart": found.apart}
+    first = finding("r_hat", state, found.rhat, RESULT_RHAT, severity=severity, **words)
+    severity = _severity(found.ess < RESULT_DRAWS, found.ess < RESULT_DRAWS_WORST)
+    state = "results_few" if severity else "results"
+    return [first, finding("effective_draws", state, found.ess, RESULT_DRAWS, severity=severity)]
 
 
 def _remedy(tree: xr.DataTree, data: Data) -> str:
@@ -212,63 +176,50 @@ def _remedy(tree: xr.DataTree, data: Data) -> str:
     posterior, model = tree["posterior"].to_dataset(), model_of(tree)
     if model.truth == "link" and not getattr(model, "single", True):
         # whose readings are true is open between solutions that are about equally probable
-        single = Option("model", "single")
-        return f"More draws seldom help here. Use {single}: one reading of a mention is true."
+        return phrase("r_hat", "single", single=Option("model", "single"))
+    longer = phrase("r_hat", "longer")
     if "watched" in tree.attrs or posterior.sizes["chain"] < 2:
-        return LONGER
+        return longer
     draws = {str(name): values.values for name, values in posterior.data_vars.items()}
     seen = watched_draws(model.parameters(data.n_labels), draws, data.per_coder)
     rhat = np.nan_to_num(mixing(seen)[0], nan=1.0)
     at = [int(rhat.argmax())]
     alone = [mixing(seen[[chain]][:, :, at])[0][0] for chain in range(len(seen))]
     if not max(np.nan_to_num(alone, nan=1.0)) < RHAT_WORST:
-        return LONGER
-    return SOLUTIONS
+        return longer
+    return phrase("r_hat", "solutions")
 
 
 def _divergences(tree: xr.DataTree) -> Finding:
     stats = tree["sample_stats"].to_dataset()
     count = int(stats["diverging"].values.sum()) if "diverging" in stats else 0
     if not count:
-        return Finding("divergences", 0, 0, "No draw diverged.")
+        return finding("divergences", "fine", 0)
     share = count / stats["diverging"].size
-    text = (
-        f"{count} draws ({percent(share, 1)}) diverged: parts of the posterior may be missing. "
-        "Run a longer warm-up, or use the engine gibbs if the model supports it."
-    )
-    effect = "Intervals may be too narrow."
-    severity = FORBIDS if share > 0.1 else REVIEW
-    return Finding("divergences", count, 0, text, severity, effect=effect)
+    severity = _severity(True, share > MANY_DIVERGED)
+    return finding("divergences", "some", count, severity=severity, share=share)
 
 
 def _swapped(tree: xr.DataTree) -> Finding:
     chains = _list(tree, "swapped_chains")
     share = float(tree.attrs.get("relabelled_share", 0.0))
-    if not chains and share <= RELABELLED:
-        return Finding("swapped classes", share, RELABELLED, "No chain swapped the classes.")
-    where = f"in chain {', '.join(str(int(n) + 1) for n in chains)}" if chains else "now and then"
-    text = (
-        f"The classes were swapped {where} ({percent(share, 0)} of the draws) and were put back in "
-        "order. The data hardly identify the classes: known labels of a few items would."
-    )
-    effect = "Classes of the gold labels may be swapped."
-    return Finding("swapped classes", share, RELABELLED, text, REVIEW, effect=effect)
+    state = "back" if chains or share > RELABELLED else "fine"
+    where = f"in chain {_numbers(chains)}" if chains else "now and then"
+    return finding("swapped_classes", state, share, RELABELLED, where=where)
+
+
+def _numbers(chains: list[Any]) -> str:
+    return ", ".join(str(int(n) + 1) for n in chains)
 
 
 def _modes(tree: xr.DataTree, em: bool) -> Finding:
     modes = _list(tree, "modes")
     if len(modes) < 2:
-        return Finding("modes", len(modes), 1, "All chains found the same solution.")
-    parts = "starts" if em else "chains"
+        return finding("modes", "fine", len(modes), 1)
     shares = ", ".join(f"{percent(mode['share'], 0)}" for mode in modes[:5])
     gap = modes[0]["lp"] - modes[1]["lp"]
-    text = (
-        f"The {parts} found {len(modes)} different solutions (shares: {shares}; the log density of "
-        f"the second is {gap:,.1f} lower). "
-    )
-    text += "The best was kept." if em else "They were averaged: fit again with other seeds."
-    effect = "Gold labels depend on which solution is right."
-    return Finding("modes", len(modes), 1, text, REVIEW, effect=effect)
+    state = "kept" if em else "averaged"
+    return finding("modes", state, len(modes), 1, shares=shares, gap=gap)
 
 
 def _starts(tree: xr.DataTree) -> list[Finding]:
@@ -276,43 +227,27 @@ def _starts(tree: xr.DataTree) -> list[Finding]:
     modes = _list(tree, "census")
     if not modes:
         return []
+    alone = len(modes) == 1
     held = [mode for mode in modes if mode["chains"]]
-    text = "All starts led to one solution." if len(modes) == 1 else _solutions(modes)
-    moved = _list(tree, "restarted")
-    if moved:
-        where = ", ".join(str(int(n) + 1) for n in moved)
-        text += f" Chain {where} stayed in a far less probable one and was restarted."
-    clear = len(held) == 1 and ("votes" in modes[0]["starts"] or len(modes) == 1)
-    if clear:
-        return [Finding("solutions", len(held), 1, text)]
-    effect = "Gold labels depend on which solution is right."
-    return [Finding("solutions", len(held), 1, text, REVIEW, effect=effect)]
+    text = phrase("solutions", "one") if alone else _solutions(modes, held)
+    if moved := _list(tree, "restarted"):
+        text += phrase("solutions", "moved", where=_numbers(moved))
+    state = "fine" if len(held) == 1 and ("votes" in modes[0]["starts"] or alone) else "several"
+    return [finding("solutions", state, len(held), 1, what=text)]
 
 
-def _solutions(modes: list[Any]) -> str:
-    """Describe the solutions and where they were found from, the best first."""
+def _solutions(modes: list[Any], held: list[Any]) -> str:
     best = modes[0]["evidence"]
-    held = [mode for mode in modes if mode["chains"]]
     begun = " and ".join(f"from {_listed(mode['starts'])}" for mode in held)
     if len(held) > 1:
         gap = best - held[-1]["evidence"]
-        return (
-            f"{len(held)} solutions are about as probable as each other ({gap:.1f} nats apart; "
-            f"found {begun}): the data do not identify the right one, and chains began in each. "
-            "Known labels of a few items would."
-        )
+        return phrase("solutions", "many", n=len(held), gap=gap, begun=begun)
     lower = [mode for mode in modes[1:] if "votes" in mode["starts"]] or modes[1:]
+    start = lower[0]["starts"][0]
+    what = f"{start[0].upper()}{start[1:]} leads"
+    what = "The votes lead" if "votes" in lower[0]["starts"] else what
     gap = best - lower[0]["evidence"]
-    what = "The votes lead" if "votes" in lower[0]["starts"] else f"{_start(lower[0])} leads"
-    return (
-        f"{what} to another solution than the best one, which was found {begun}: it is "
-        f"{gap:,.0f} nats less probable, and no chain began there."
-    )
-
-
-def _start(mode: dict[str, Any]) -> str:
-    name = mode["starts"][0]
-    return f"{name[0].upper()}{name[1:]}"
+    return phrase("solutions", "other", what=what, begun=begun, gap=gap)
 
 
 def _listed(names: list[str]) -> str:
@@ -321,11 +256,9 @@ def _listed(names: list[str]) -> str:
 
 def _stopped(tree: xr.DataTree) -> Finding:
     why = str(tree.attrs.get("stopped", ""))
-    if not why:
-        return Finding("stopped early", 0, 0, "The run is complete.")
     words = {"interrupted": "it was interrupted", "time limit": "of its time limit"}
-    text = f"The run stopped early because {words.get(why, why)}; what was sampled is used."
-    return Finding("stopped early", 1, 0, text, REVIEW, effect="Intervals are rough.")
+    state = "stopped" if why else "fine"
+    return finding("stopped_early", state, int(bool(why)), why=words.get(why, why))
 
 
 def _list(tree: xr.DataTree, name: str) -> list[Any]:

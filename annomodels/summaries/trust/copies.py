@@ -7,50 +7,41 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import percent
 from annomodels.data.copying import ALARM, Copies, Pairs
-from annomodels.data.validation import some
-from annomodels.summaries.trust.findings import CODERS, FINE, FITS, REVIEW, Finding
+from annomodels.summaries.trust.findings import Finding, finding, phrase
 from annomodels.types import Floats, Ints
 
 # by how much errors of a family correlate beyond those of all pairs, and its fewest members
 BEYOND, FEWEST_PAIRED = 0.15, 30
 # errors in common from which two coders are looked at
 TOGETHER = 5
-NAMED = 5
 
 
 def copies_finding(found: Copies, pairs: Pairs, data: Annotations, counted: bool) -> Finding:
     """Judge whether coders copy each other; `counted`: their labels count as independent."""
     extra = sum(len(group) - 1 for group in found.coders)
-    effective = data.n_coders - extra
     if not extra:
-        text = "No coders give the same labels beyond what independent coders would."
-        return Finding("copies", 0, 0, text)
+        return finding("copies", "fine", 0)
     place = {int(j): n for n, j in enumerate(pairs.coder)}
+    groups = [[str(data.coders[j]) for j in group] for group in found.coders]
     told = []
-    for group, rate in zip(found.coders[:NAMED], found.rate, strict=False):
+    for group, names, rate in zip(found.coders, groups, found.rate, strict=True):
         a, b = place[int(group[0])], place[int(group[1])]
         n, apart = pairs.shared[a, b], pairs.differ[a, b]
-        names = [str(data.coders[j]) for j in group]
-        said = "the same label to all" if not apart else f"different labels to {apart:,.0f} of"
-        told.append(
-            f"{names[0]} and {some(names[1:], str, NAMED - 1)} (about {percent(rate, 0)} of the "
-            f"labels copied; {names[0]} and {names[1]} gave {said} {n:,.0f})"
-        )
-    more = f"; and {len(found.coders) - NAMED:,} more groups" if len(found.coders) > NAMED else ""
-    text = (
-        f"Copies: {'; '.join(told)}{more} agree far more often than independent coders would, also "
-        "where most other coders say something else. They copy each other or are one source under "
-        f"several names: the effective number of coders is {effective:,}, not {data.n_coders:,}."
+        same = "the same label to all" if not apart else f"different labels to {apart:,.0f} of"
+        words = {"first": names[0], "second": names[1], "others": names[1:], "same": same}
+        told.append(phrase("copies", "group", rate=rate, n=n, **words))
+    state, effective = "counted" if counted else "one_label", data.n_coders - extra
+    return finding(
+        "copies",
+        state,
+        extra,
+        told=told,
+        of=data.n_coders,
+        coders=groups,
+        rate=list(found.rate),
+        effective=effective,
     )
-    groups = [[str(data.coders[j]) for j in group] for group in found.coders]
-    values = {"coders": groups, "rate": list(found.rate), "effective": effective}
-    effect = "On an item that several of them labeled, the gold label counts one label only."
-    lamp = CODERS
-    if counted:
-        effect, lamp = "Gold labels are overconfident.", FITS
-    return Finding("copies", extra, 0, text, REVIEW, lamp, effect, values=values)
 
 
 # -- families -----------------------------------------------------------------------------------
@@ -138,29 +129,20 @@ def error_correlations(pairs: Pairs, p_truth: Floats) -> tuple[Floats, Floats, F
 def families_finding(found: Families, data: Annotations, n_copies: int, counted: bool) -> Finding:
     """Judge whether groups of coders share their errors; `n_copies` coders are copies."""
     # `counted`: whether the model counts their labels as independent
-    effective = found.effective(data.n_coders) - n_copies
+    code, effective = "families_of_coders", found.effective(data.n_coders) - n_copies
     if not found.groups:
-        text = "No group of coders shares its errors more than all coders do."
-        return Finding("families of coders", 0, 0, text)
-    order = np.argsort([-len(group) for group in found.groups], kind="stable")
-    told = []
-    for n in order[:NAMED].tolist():
-        group = found.groups[n]
-        names = some((data.coders[j] for j in group), str, NAMED)
-        told.append(f"{names} (correlation {found.inside[n]:.2f})")
-    more = f"; and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
-    text = (
-        f"Families of coders: errors agree inside {'; '.join(told)}{more}, and correlate by "
-        f"{found.typical:.2f} between coders in general. The effective number of coders is "
-        f"{effective:,.1f}, not {data.n_coders:,}."
-    )
+        return finding(code, "fine", 0)
     groups = [[str(data.coders[j]) for j in group] for group in found.groups]
-    values = {"coders": groups, "correlation": list(found.inside), "effective": effective}
-    name = "families of coders"
-    effect = (
-        "Gold labels are overconfident: these coders are less independent than the model assumes."
+    order = np.argsort([-len(group) for group in groups], kind="stable").tolist()
+    told = [phrase(code, "group", names=groups[n], inside=found.inside[n]) for n in order]
+    return finding(
+        code,
+        "counted" if counted else "known",
+        len(groups),
+        told=told,
+        of=data.n_coders,
+        coders=groups,
+        correlation=list(found.inside),
+        effective=effective,
+        typical=found.typical,
     )
-    return Finding(
-        name, len(found.groups), 0, text, REVIEW if counted else FINE, symptom=True,
-        effect=effect * counted, noted=not counted, values=values,
-    )  # fmt: skip

@@ -51,7 +51,6 @@ class Design:
 
     @property
     def cell_names(self) -> list[str]:
-        """Names of the cells of :meth:`cells`."""
         if self.by_votes:
             name, n = label_text(self.data.labels[1]), self.n[0]
             return [f"items with {v} of {n} labels {name}" for v in range(n + 1)]
@@ -95,7 +94,6 @@ class Design:
 
     @cached_property
     def busiest(self) -> Ints:
-        """The coders whose use of labels is looked at."""
         return self._order[:MOST_CODERS]
 
     def uses(self, label: Ints) -> Floats:
@@ -108,7 +106,6 @@ class Design:
 
     @cached_property
     def _paired(self) -> tuple[Ints, Ints, Ints]:
-        """Rows of the coders that are compared in pairs, with their item and place."""
         data = self.data
         place = np.full(data.n_coders, -1)
         chosen = self._order[:MOST_PAIRED]
@@ -142,7 +139,6 @@ class Design:
         return agree / shared
 
     def pair_names(self) -> list[str]:
-        """Names of the pairs of coders."""
         names = [str(self.data.coders[j]) for j in self._order[:MOST_PAIRED]]
         one, two, _ = self.pairs
         return [f"{names[a]} and {names[b]}" for a, b in zip(one, two, strict=True)]

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from annomodels.data.annotations import Annotations
 from annomodels.models.continuous.laplace import log_marginal
 from annomodels.summaries.draws import evenly, flat, model_of, n_samples
-from annomodels.summaries.trust.findings import COMPUTED, FINE, REVIEW, Finding
+from annomodels.summaries.trust.findings import Finding, finding
 
 DRAWS, ITEMS = 3, 24
 # error of the log probability of an item's labels, and of P(truth), from which the check says so
@@ -65,22 +65,10 @@ def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
 
 
 def effects_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Judge how far off the likelihood is for the points over which effects are summed out."""
     found = summed_out(tree, data)
     if found is None:
         return None
-    off = (
-        f"the log probability of the labels of an item is off by {found.log_error:.2f} (root mean "
-        f"square; the rule that it was compared with is off by {found.said:.3f}), P(truth) by "
-        f"{found.p_error:.3f}"
-    )
-    name = "points of item effects"
-    if found.log_error < LOG_ERROR and found.p_error < P_ERROR:
-        text = f"{found.points} points are enough to sum out the effects of items: {off}."
-        return Finding(name, found.log_error, LOG_ERROR, text, FINE, COMPUTED)
-    text = (
-        f"{found.points} points are too few to sum out the effects of items with so many labels: "
-        f"{off}. Give the model more nodes."
-    )
-    effect = f"Probabilities are off by {found.p_error:.3f} on average."
-    return Finding(name, found.log_error, LOG_ERROR, text, REVIEW, COMPUTED, effect)
+    fine = found.log_error < LOG_ERROR and found.p_error < P_ERROR
+    code, state = "points_of_item_effects", "fine" if fine else "few"
+    words = {"points": found.points, "rule": found.said, "p": found.p_error}
+    return finding(code, state, found.log_error, LOG_ERROR, **words)

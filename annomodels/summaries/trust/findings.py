@@ -12,12 +12,12 @@ import xarray as xr
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import percent
-from annomodels.data.validation import some
+from annomodels.data.messages import filled, messages_beside
 from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX, UNANIMOUS
 from annomodels.summaries.draws import model_of
-from annomodels.types import Ints
+from annomodels.summaries.skills import NO_SIGNAL, doubtful
+from annomodels.types import Floats, Ints
 
 Severity = Literal[0, 1, 2]
 FINE: Severity = 0
@@ -32,7 +32,7 @@ OVERLAP = 0.1
 # and crowd are against each other
 AGAINST, FEWEST_AGAINST = 0.5, 3
 # probability of so few right labels by chance from which a coder answers against the gold
-BELOW_CHANCE, NAMED = 0.1, 5
+BELOW_CHANCE = 0.1
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Finding:
     noted: bool = False  # whether it is sure, but too small to change a number that people use
     symptom: bool = False  # whether it says how the labels look, and nothing of why
     code: str = ""  # stable name to look it up by; without one, `name` in snake case
-    # what was found, as plain data: names of coders, items and labels, and numbers
+    state: str = "fine"  # which of the messages of its code it is
+    # what was found: names of coders, items and labels, and numbers
     values: Mapping[str, Any] = field(default_factory=dict)
     # option or call that may solve it; its text is spelled for the front end that runs
     remedy: Option | Verb | None = None
@@ -62,16 +63,54 @@ class Finding:
 
     @property
     def said(self) -> str:
-        """The sentence, after what it does to the result."""
         return f"{self.effect} {self.sentence}" if self.effect else self.sentence
 
     def row(self) -> tuple[str, float, float, bool, str]:
-        """Return the columns name, value, limit, ok and sentence."""
         return self.name, self.value, self.limit, not self.severity, self.said
 
 
+MESSAGES = messages_beside(__file__)
+
+
+def phrase(code: str, state: str, /, **words: Any) -> str:
+    """Fill in a part of a message."""
+    return filled(MESSAGES[code][state], **words)
+
+
+def finding(code: str, state: str, value: float, limit: float = 0, /, **words: Any) -> Finding:
+    """Make a finding with the message of a code and of what was found, "fine" if nothing.
+
+    `words` fill the message in. Among them may be a `remedy`, and the `severity` if it varies.
+    """
+    about = MESSAGES[code]
+    message = about[state] if isinstance(about[state], dict) else {"text": about[state]}
+    name, effect, text = (
+        filled(template, value=value, limit=limit, **words)
+        for template in (
+            about.get("name", code.replace("_", " ")),
+            message.get("effect", ""),
+            message.get("text", about.get("text")),
+        )
+    )
+    usual = message.get("severity", REVIEW if effect else FINE)
+    return Finding(
+        name,
+        value,
+        limit,
+        text,
+        words.pop("severity", usual),
+        message.get("lamp", about.get("lamp", FITS)),
+        effect,
+        noted=message.get("noted", False),
+        symptom=about.get("symptom", False),
+        code=code,
+        state=state,
+        remedy=words.pop("remedy", None),
+        values=words,
+    )
+
+
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
-    """Look at what the design of the data says about the results."""
     groups = len(np.unique(components(data.item, data.coder)[data.coder]))
     found = [_overlap(data), group_finding(groups)]
     if data.gold is not None:
@@ -87,14 +126,7 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
 
 
 def unanimous_finding(number: int) -> Finding:
-    """Ask whether labels that never differ are those of coders who decided independently."""
-    text = (
-        f"No two coders differ on any item ({number:,} labels). Did they decide "
-        "independently? Agreed labels, known truth and copies look like this: read the labels "
-        "that each coder gave first."
-    )
-    effect = "Labels that never differ cannot show how accurate they are."
-    return Finding("unanimous labels", number, UNANIMOUS, text, REVIEW, effect=effect)
+    return finding("unanimous_labels", "always", number, UNANIMOUS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,27 +166,17 @@ def against_gold(
 
 
 def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
-    """Judge whether the known truth and what most coders say are of one mind."""
-    share = seen.contradicted / max(seen.items, 1)
-    where = f"{seen.contradicted:,} of {seen.items:,} known items"
+    code, share = "gold_against_the_crowd", seen.contradicted / max(seen.items, 1)
+    words = {"against": seen.contradicted, "items": seen.items}
     if seen.contradicted < FEWEST_AGAINST or share <= AGAINST:
-        text = f"The majority contradicts the known gold of {where}."
-        return Finding("gold against the crowd", share, AGAINST, text)
+        return finding(code, "fine", share, AGAINST, **words)
     from scipy.special import bdtr
 
     chance = bdtr(seen.right, np.maximum(seen.given, 1), 1.0 / n_labels)
     against = np.flatnonzero((seen.given > 0) & (chance < BELOW_CHANCE))
-    against = against[np.argsort(chance[against], kind="stable")]
-    names = some((coders[j] for j in against), str, NAMED)
-    verb = "answers" if len(against) == 1 else "answer"
-    who = f"; {names} {verb} against the gold" if len(against) else ""
-    text = (
-        f"Gold against the crowd: {where} contradict the majority of their labels{who}. Either "
-        "the known labels are coded in reverse, or those of these coders are. The model trusts "
-        "the known labels: check a few of these items first."
-    )
-    effect = "Gold labels may be reversed."
-    return Finding("gold against the crowd", share, AGAINST, text, REVIEW, effect=effect)
+    names = [coders[j] for j in against[np.argsort(chance[against], kind="stable")]]
+    who = phrase(code, "who", coders=names, n=len(names)) if names else ""
+    return finding(code, "against", share, AGAINST, who=who, coders=names, **words)
 
 
 def _overlap(data: Annotations) -> Finding:
@@ -165,46 +187,24 @@ def _overlap(data: Annotations) -> Finding:
 
 def overlap_finding(share: float) -> Finding:
     """Judge the share of the items that have two labels or more, or known gold."""
-    if share >= OVERLAP:
-        return Finding(
-            "overlap", share, OVERLAP, f"{percent(share, 0)} of the items have two labels or more."
-        )
-    if share == 0:
-        text = (
-            "No item has two labels and no gold is known: these data cannot separate good coders "
-            "from bad ones. Let several coders label the same items."
-        )
-        effect = "Gold labels rest on assumptions alone."
-        return Finding("overlap", share, OVERLAP, text, FORBIDS, effect=effect)
-    text = (
-        f"Only {percent(share, 1)} of the items have two labels or more, so coders can hardly be "
-        "compared."
-    )
-    effect = "Gold labels rest mostly on assumptions about coders."
-    return Finding("overlap", share, OVERLAP, text, REVIEW, effect=effect)
+    state = "fine" if share >= OVERLAP else "little" if share else "none"
+    return finding("overlap", state, share, OVERLAP)
 
 
 def group_finding(count: int) -> Finding:
-    """Judge the number of groups of coders that share no item."""
-    if count == 1:
-        return Finding("groups of coders", 1, 1, "All coders are linked by common items.")
-    text = (
-        f"The coders fall into {count:,} groups without common items. Let some coders of each "
-        "group label items of another."
-    )
-    effect = "Coders of different groups cannot be compared by their labels."
-    return Finding("groups of coders", count, 1, text, REVIEW, CODERS, effect)
+    return finding("groups_of_coders", "fine" if count == 1 else "apart", count, 1)
 
 
 def volume_finding(n: Ints) -> Finding:
-    """Judge how many labels each coder gave."""
     median = float(np.median(n[n > 0]))
-    if median >= CODER_MATRIX:
-        text = f"Half of the coders gave {median:,.0f} labels or more."
-        return Finding("labels per coder", median, CODER_MATRIX, text)
-    text = (
-        f"Half of the coders gave {median:,.0f} labels or fewer, too few to estimate each "
-        "confusion matrix separately: use the model hierarchical, which pools coders."
-    )
-    effect = "Gold labels are overconfident."
-    return Finding("labels per coder", median, CODER_MATRIX, text, REVIEW, effect=effect)
+    state = "fine" if median >= CODER_MATRIX else "few"
+    return finding("labels_per_coder", state, median, CODER_MATRIX)
+
+
+def signal_finding(values: Floats) -> Finding:
+    """Judge how far the labels depend on any truth, from the signal on every draw."""
+    value, below = float(np.median(values)), float((values < NO_SIGNAL).mean())
+    state = "little" if values.any() else "none"
+    if value >= NO_SIGNAL:
+        state = "doubtful" if doubtful(values) else "fine"
+    return finding("signal", state, value, NO_SIGNAL, below=below)

@@ -41,18 +41,15 @@ class HeldOut:
 
     @property
     def total(self) -> float:
-        """Sum over the points."""
         return float(self.elpd.sum())
 
     @property
     def error(self) -> float:
-        """Standard error of the sum over points."""
         n = len(self.elpd)
         return float(np.sqrt(n * self.elpd.var(ddof=1))) if n > 1 else float("nan")
 
     @property
     def n_bad(self) -> int:
-        """Number of points whose estimate is unreliable."""
         return int((self.pareto_k > self.good_k).sum())
 
 

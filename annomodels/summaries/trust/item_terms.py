@@ -8,14 +8,13 @@ import xarray as xr
 from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted
 from annomodels.summaries.draws import model_of, thinned
-from annomodels.summaries.trust.findings import REVIEW, Finding
+from annomodels.summaries.trust.findings import Finding, finding
 from annomodels.types import Floats
 
 # items of one value below which a coefficient is mostly its prior, share of the variance of a term
 # that the class explains from which the two cannot be told apart, and reach of a column, in its
 # standard deviations, from which a few items decide
 FEW, EXPLAINED, FAR = 10, 0.8, 15.0
-NAMED = 5
 
 
 def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
@@ -52,17 +51,8 @@ def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
             reasons.append("it nearly equals the class, so it describes what coders make of it")
         if reasons:
             said.append(f"{term} ({'; '.join(reasons)})")
-    value = float(len(said))
-    if not said:
-        text = f"The labels identify the effects of {counted(len(terms), 'item term')}."
-        return Finding("covariates of items", value, 0.0, text)
-    more = f" and {len(said) - NAMED} more" if len(said) > NAMED else ""
-    text = (
-        "The labels hardly identify the effects of these item terms, which rest on the prior or on "
-        f"a few items: {', '.join(said[:NAMED])}{more}. Join values, or leave columns out."
-    )
-    effect = "The estimated effects of some columns are mostly assumptions."
-    return Finding("covariates of items", value, 0.0, text, REVIEW, effect=effect)
+    state = "prior" if said else "fine"
+    return finding("covariates_of_items", state, len(said), terms=said, n=len(terms))
 
 
 def _explained(x: Floats, truth: Floats) -> float:

@@ -12,10 +12,11 @@ from annomodels.limits import KNOWN_TESTED, NOTICED
 from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.next.expected_utility import only
 from annomodels.summaries.stacked import stacked
-from annomodels.summaries.trust.findings import REVIEW, TESTED, Finding
+from annomodels.summaries.trust.findings import MESSAGES, Finding, finding, phrase
 from annomodels.types import Floats, Ints
 
-CONTRADICTED = "The probabilities are too high: more gold labels are wrong than expected."
+CODE = "tested_on_known_truth"
+CONTRADICTED = str(MESSAGES[CODE]["too_many"]["effect"])
 # draws of P(truth) that known items are compared with
 TESTS = 400
 
@@ -95,24 +96,14 @@ def expected_range(drawn: Floats) -> tuple[int, int, str]:
 
 def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
     """Compare a number of wrong labels with what was to be expected of the same items."""
-    low, high, said = expected_range(drawn)
-    text = (
-        f"Without their known labels, {wrong:,} of {n:,} items would have a wrong gold label "
-        f"(expected: {said})."
-    )
-    if how != "known":
-        verb = "was" if wrong == 1 else "were"
-        text = f"{wrong:,} of {n:,} {how} gold labels {verb} wrong (expected: {said})."
+    low, high, expected = expected_range(drawn)
+    said = phrase(CODE, how, wrong=wrong, n=n, range=expected)
     apart = wrong - float(drawn.mean())
+    state = "too_many" if apart > 0 else "audit_too_few" if how == "audited" else "too_few"
     if low <= wrong <= high or abs(apart) < NOTICED * n:
-        return Finding(TESTED, wrong / n, high / n, text, lamp=TESTED)
-    effect = CONTRADICTED if apart > 0 else "Fewer gold labels are wrong than expected."
-    advice = "Treat no gold label as settled." if apart > 0 else "Use the audit, not the forecast."
-    if apart < 0 and how != "audited":
-        advice = "Use the known labels, not the forecast."
-    return Finding(TESTED, wrong / n, high / n, f"{text} {advice}", REVIEW, TESTED, effect)
+        state = "fine"
+    return finding(CODE, state, wrong / n, high / n, said=said)
 
 
 def contradicted(found: Finding | None) -> bool:
-    """Return True if known truth shows more wrong labels than the probabilities allow."""
-    return found is not None and found.effect == CONTRADICTED
+    return found is not None and (found.code, found.state) == (CODE, "too_many")

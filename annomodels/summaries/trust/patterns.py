@@ -6,24 +6,22 @@ that the coders contradict, items under two names, accuracy that falls.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import percent
+from annomodels.data.messages import NAMED
 from annomodels.data.names import label_text
-from annomodels.data.validation import some
 from annomodels.limits import CONTESTED_APART, DISSENT, NOTICED
 from annomodels.summaries.draws import per_item
 from annomodels.summaries.trust.consensus import Consensus, consensus
-from annomodels.summaries.trust.findings import CODERS, REVIEW, Finding
+from annomodels.summaries.trust.findings import Finding, finding, phrase
 from annomodels.types import Floats, Ints
 
 # probability of a false alarm, of each finding, over all that it looks at
 ALARM = 0.01
-NAMED = 5
 # labels of a class that a coder needs to be looked at; coders of a reading, and their share
 FEWEST, READERS, PART = 4, 3, 0.25
 # rates of a reading: that of those who have it, of the others, and how many of their other labels
@@ -61,8 +59,7 @@ def patterns(data: Annotations) -> list[Finding]:
 
 def split_finding(found: Consensus) -> Finding:
     """Judge whether coders read a class in two ways, rather than differ by degrees."""
-    name, data = "split guideline", found.data
-    counts = found.counts
+    data, counts = found.data, found.counts
     n = counts.sum(axis=2)
     tests = max(data.n_labels * (data.n_labels - 1), 1)
     splits = []
@@ -86,23 +83,12 @@ def split_finding(found: Consensus) -> Finding:
             splits.append((gain, k, other, one, two, rates))
     splits.sort(key=lambda each: -each[0])
     if not splits:
-        return Finding(name, 0, 0, "No class is read in two ways by groups of coders.")
-    _, k, other, one, two, rates = splits[0]
-    a, b = label_text(data.labels[k]), label_text(data.labels[other])
-    text = (
-        f"Split guideline: {_names(data.coders, two)} call {percent(rates[1], 0)} of the items of "
-        f"class {a} {b}; {_names(data.coders, one)} do so with {percent(rates[0], 0)}. Coders in "
-        "two groups explain this better than coders who differ by degrees. Decide which reading is "
-        "meant, and have these items labeled again."
-    )
-    values = {
-        "classes": [a, b],
-        "coders": [[str(data.coders[j]) for j in g] for g in (one, two)],
-        "rates": rates,
-        "gain": splits[0][0],
-    }
-    effect = f"Gold labels of class {a} depend on how most of their coders read it."
-    return Finding(name, len(splits), 0, text, REVIEW, effect=effect, values=values)
+        return finding("split_guideline", "fine", 0)
+    gain, k, other, one, two, rates = splits[0]
+    classes = [label_text(data.labels[c]) for c in (k, other)]
+    coders = [[str(data.coders[j]) for j in group] for group in (one, two)]
+    words = {"classes": classes, "coders": coders, "rates": rates, "gain": gain}
+    return finding("split_guideline", "split", len(splits), **words)
 
 
 def _upper(x: Floats, n: Floats) -> int | None:
@@ -148,37 +134,19 @@ def _beta_binomial(x: Any, n: Any, a: Any, b: Any) -> Floats:
 
 
 def swapped_finding(found: Consensus) -> Finding:
-    """Judge whether coders take two classes for each other, rather than not knowing them."""
-    name, data = "classes swapped by coders", found.data
-    swaps = swaps_of(found)
+    code, data, swaps = "classes_swapped_by_coders", found.data, swaps_of(found)
     if not swaps:
-        return Finding(name, 0, 0, "No coder swaps two classes.")
-    names = [label_text(label) for label in data.labels]
+        return finding(code, "fine", 0)
+    coders = [str(data.coders[each.coder]) for each in swaps]
+    classes = [[label_text(data.labels[k]) for k in each.classes] for each in swaps]
     told = [
-        f"coder {data.coders[each.coder]} swaps {names[each.classes[0]]} and "
-        f"{names[each.classes[1]]} ({each.turned:,} of {each.given:,} labels on items that the "
-        "others settle)"
-        for each in swaps[:NAMED]
+        phrase(code, "swap", coder=coder, one=a, other=b, turned=each.turned, given=each.given)
+        for each, coder, (a, b) in zip(swaps, coders, classes, strict=True)
     ]
-    more = f"; and {len(swaps) - NAMED:,} more" if len(swaps) > NAMED else ""
-    text = (
-        f"Swapped classes: {'; '.join(told)}{more}. Check whether these labels were coded in "
-        "reverse, and correct them if so."
-    )
-    values = {
-        "coders": [str(data.coders[each.coder]) for each in swaps],
-        "classes": [[names[k] for k in each.classes] for each in swaps],
-    }
-    effect = (
-        "Agreement coefficients are too low, and majorities are wrong more often; the gold labels "
-        "allow for it."
-    )
-    return Finding(name, len(swaps), 0, text, REVIEW, CODERS, effect, values=values)
+    return finding(code, "swaps", len(swaps), told=told, coders=coders, classes=classes)
 
 
 class Swap(NamedTuple):
-    """A coder who takes two classes for each other."""
-
     p: float  # chance of so many turned labels by guessing
     coder: int
     classes: tuple[int, int]
@@ -213,7 +181,7 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     # wrong.
     from scipy.special import pdtrc
 
-    name, data, p = "known labels against the coders", found.data, found.p
+    code, data, p = "known_labels_against_the_coders", found.data, found.p
     # nor by items on which coders split: these are decided because coders split
     given = np.diff(data.starts)
     apart = given - data.votes.max(axis=1)
@@ -227,27 +195,19 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
         seen, usual = found.uneven(np.random.default_rng(0))
         fine = float(seen.mean()) > float(np.quantile(usual, 0.95)) * EVEN
     if fine:
-        text = (
-            f"{n:,} of {len(known):,} known labels contradict their coders (items on which coders "
-            "split are left out)."
-        )
-        return Finding(name, n, expected, text)
+        return finding(code, "fine", n, expected, of=len(known))
     against, expected = _against(gold, p, all_known), _expected_against(p[all_known])
-    n = len(against)
-    named = (
-        f"{label_text(data.items[i])} (known {label_text(data.labels[gold[i]])}, coders "
-        f"{label_text(data.labels[p[i].argmax()])})"
-        for i in against
+    items = [label_text(data.items[i]) for i in against]
+    known_as, read_as = (
+        [label_text(data.labels[k]) for k in codes]
+        for codes in (gold[against], p[against].argmax(axis=1))
     )
-    text = (
-        f"Known labels against the coders: {n:,} of {len(all_known):,} known labels contradict "
-        f"their coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The "
-        "coders err evenly over the items, so these known labels are wrong or nearly all coders "
-        "misread the items. Check them."
-    )
-    values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
-    effect = "Known labels count as certain, so wrong ones distort coders and gold labels."
-    return Finding(name, n, expected, text, REVIEW, effect=effect, values=values)
+    named = [
+        phrase(code, "item", item=item, known=a, coders=b)
+        for item, a, b in zip(items, known_as, read_as, strict=True)
+    ]
+    words = {"items": items, "expected": expected, "of": len(all_known), "named": named}
+    return finding(code, "against", len(against), expected, **words)
 
 
 def _against(gold: Ints, p: Floats, known: Ints) -> Ints:
@@ -269,7 +229,7 @@ def twice_finding(found: Consensus) -> Finding:
     # label show: shared errors make both more frequent, an item under two names only the first.
     from scipy.special import pdtrc
 
-    name, data = "items twice", found.data
+    data = found.data
     n = np.diff(data.starts)
     each = np.log(found.confusion[data.coder, :, data.label])
     log = np.log(found.prevalence) + per_item(each, data.starts)
@@ -297,30 +257,17 @@ def twice_finding(found: Consensus) -> Finding:
         if p < p_least:
             p_least, beyond = p, float(seen - expected)
     if p_least >= ALARM / 10 or beyond < TWICE:
-        text = "Items with the same labels by the same coders are no more frequent than by chance."
-        return Finding(name, 0, TWICE, text)
+        return finding("items_twice", "fine", 0, TWICE)
     pairs = []
     for at in np.argsort(mean, kind="stable").tolist():
         alike = np.flatnonzero(pattern == pattern[at])
         pairs += [(int(items[at]), int(items[b])) for b in alike[alike > at][:1]]
         if len(pairs) >= beyond:
             break
-    named = "; ".join(
-        f"{label_text(data.items[a])} and {label_text(data.items[b])}" for a, b in pairs[:NAMED]
-    )
-    text = (
-        f"Items twice: {beyond:.0f} pairs of items more than expected have the same labels by the "
-        f"same coders, though the labels are unusual; first {named}. If these are one item under "
-        "two names, its labels count twice: keep one of each pair."
-    )
-    values: dict[str, Any] = {
-        "pairs": [[label_text(data.items[i]) for i in pair] for pair in pairs]
-    }
-    values = {**values, "count": beyond}
-    if beyond < NOTICED * data.n_items:
-        return Finding(name, beyond, TWICE, text, noted=True, values=values)
-    effect = f"About {percent(beyond / data.n_items, 0)} of the items count twice."
-    return Finding(name, beyond, TWICE, text, REVIEW, effect=effect, values=values)
+    names = [[label_text(data.items[i]) for i in pair] for pair in pairs]
+    named, share = "; ".join(f"{a} and {b}" for a, b in names[:NAMED]), beyond / data.n_items
+    state, words = "few" if share < NOTICED else "many", {"pairs": names, "named": named}
+    return finding("items_twice", state, beyond, TWICE, count=beyond, share=share, **words)
 
 
 def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
@@ -337,10 +284,9 @@ def drift_finding(found: Consensus) -> Finding:
     # order.
     from scipy.special import ndtr
 
-    name, data = "falling accuracy", found.data
+    code, data = "falling_accuracy", found.data
     if _sorted_by_labels(data):
-        text = "Items are sorted by label, so the order shows nothing about accuracy over time."
-        return Finding(name, 0, 0, text)
+        return finding(code, "sorted", 0)
     order = np.argsort(data.coder, kind="stable")
     place = np.empty(len(data), dtype=np.int64)
     before = np.cumsum(data.per_coder) - data.per_coder
@@ -370,21 +316,12 @@ def drift_finding(found: Consensus) -> Finding:
     fell &= chance[fell].min(initial=1.0) < ALARM / (2 * max(int(enough.sum()), 1))
     who = np.flatnonzero(fell)[np.argsort(chance[fell], kind="stable")]
     if not len(who):
-        return Finding(name, 0, 0, "No coder gets worse in the second half of the items.")
-    told = (
-        f"{data.coders[j]} ({percent(shares[0, j], 0)}, then {percent(shares[1, j], 0)})"
-        for j in who
-    )
-    text = (
-        f"Falling accuracy: {some(told, str, NAMED, 200)}. The figures are a coder's agreement "
-        "with the others in the first and the second half of the items, by item name. On the same "
-        "items, the others fell less. Check the later labels."
-    )
-    values: dict[str, Any] = {"coders": [str(data.coders[j]) for j in who]}
-    halves = {"before": shares[0, who].tolist(), "after": shares[1, who].tolist()}
-    effect = "These coders are now worse than their share right so far."
-    values = {**values, **halves}
-    return Finding(name, len(who), 0, text, REVIEW, CODERS, effect, values=values)
+        return finding(code, "fine", 0)
+    coders = [str(data.coders[j]) for j in who]
+    words = {"before": shares[0, who].tolist(), "after": shares[1, who].tolist()}
+    halves = zip(coders, *words.values(), strict=True)
+    told = [phrase(code, "coder", coder=name, before=a, after=b) for name, a, b in halves]
+    return finding(code, "falls", len(who), told=told, coders=coders, **words)
 
 
 def _sorted_by_labels(data: Annotations) -> bool:
@@ -394,7 +331,3 @@ def _sorted_by_labels(data: Annotations) -> bool:
     _, n = np.unique(pattern, return_counts=True)
     expected = 1.0 - float(((n / len(pattern)) ** 2).sum())
     return float((np.diff(pattern) != 0).mean()) < SORTED * expected if len(n) > 1 else False
-
-
-def _names(names: Sequence[Hashable], codes: Ints) -> str:
-    return some((names[j] for j in codes), str, NAMED)

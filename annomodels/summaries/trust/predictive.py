@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,18 +14,29 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import Column, columns
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-from annomodels.summaries.draws import Draws, choices, draw_labels, thinned
+from annomodels.limits import AGREEMENT_OFF, DISPERSION, SHARE_OFF
+from annomodels.summaries.draws import Draws, choices, draw_labels, model_of, thinned
 from annomodels.summaries.trust.discrepancies import Design, error_dispersion
+from annomodels.summaries.trust.findings import Finding, finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.types import Floats, Ints
 
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
-UNEVEN = "Errors gather on some items ({:.2f} times the variance that the model expects)."
-SPREAD = "The votes are not spread over the items as the model expects."
 REJECTED = 0.01
 WORST = 3  # coders and pairs that get a row of their own
 SMALLEST_SD = 0.01
+# size from which what the model does not reproduce changes results; the spread of the votes shows
+# what errors on the same items measure, so that its limit, a variance of 1, is never reached
+LIMITS = {
+    "votes_chi_square": 1.0,
+    "spread_of_the_votes": 1.0,
+    "pairwise_agreement": AGREEMENT_OFF,
+    "krippendorff_s_alpha": AGREEMENT_OFF,
+    "errors_on_the_same_items": DISPERSION,
+    "use_of_labels": SHARE_OFF,
+    "agreement_of_pairs": SHARE_OFF,
+}
 
 COLUMNS = columns(
     "statistic",
@@ -41,35 +54,37 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     return aspects(tree, data, seed)[0]
 
 
-def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Aspect]]:
-    """Return the summary of :func:`predictive`, and the aspects of the data it rests on."""
+def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Finding]]:
+    """Return the summary of :func:`predictive`, and what it says of each aspect of the data."""
     design = Design(data)
     rng = np.random.default_rng(seed)
     draws = thinned(tree, data, int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS)))
     repeats = -(-FEWEST_DRAWS // len(draws))  # draws serve more than once when there are few
     seen = _replicate(draws, design, rng, repeats)
     observed = _statistics(design, data.label.astype(np.int64))
-    rows = Rows()
+    # P(truth) of a stack allows for errors that gather on items: its model need not fit
+    rows, judge = Rows(), partial(reproduced, needed=not model_of(tree).stacks)
     found = []
     if design.has_pairs:
-        found = _of_items(rows, design, observed, seen)
+        found = _of_items(rows, design, observed, seen, judge)
         uneven = error_dispersion(draws, data, rng, repeats)
         errors = rows.realised("errors on the same items", *uneven)
-        found.append(errors.saying(UNEVEN.format(uneven[0].mean())))
+        found.append(judge("errors_on_the_same_items", errors, times=uneven[0].mean()))
     names = [
         f"{data.coders[j]} says {label_text(label)}"
         for j in design.busiest
         for label in data.labels
     ]
-    use = rows.worst("use of labels", names, observed["uses"], seen["uses"])
-    found.append(use.saying("The model does not reproduce which labels coders use"))
+    found.append(judge("use_of_labels", rows.worst(names, observed["uses"], seen["uses"])))
     if len(observed["pairs"]):
         names = [f"{pair} agree" for pair in design.pair_names()]
-        pair = rows.worst("agreement of pairs", names, observed["pairs"], seen["pairs"])
-        found.append(pair.saying("Errors of coders depend on each other beyond the model"))
-    notes = list(dict.fromkeys(aspect.sentence for aspect in found if not aspect.fits))
-    rejected = [aspect.name for aspect in found if not aspect.fits]
-    other = next_model(fitted_model(tree), rejected, data.n_labels, data.scale)
+        pairs = rows.worst(names, observed["pairs"], seen["pairs"])
+        found.append(judge("agreement_of_pairs", pairs))
+    missed = [each for each in found if each.state != "fine"]
+    other = next_model(
+        fitted_model(tree), [each.name for each in missed], data.n_labels, data.scale
+    )
+    notes = list(dict.fromkeys(each.sentence for each in missed))
     notes += [] if other is None else [other.sentence]
     table = rows.table()
     kept = xr.Dataset(
@@ -85,27 +100,36 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
     ), found
 
 
+def reproduced(code: str, seen: Compared, needed: bool = True, **words: Any) -> Finding:
+    """Judge if the model reproduces an aspect of the data, and if the difference is large."""
+    large = needed and seen.size >= LIMITS[code]
+    state = "fine" if seen.fits else "large" if large else "small"
+    return finding(code, state, seen.size, LIMITS[code], which=seen.which, **words)
+
+
 def _of_items(
-    rows: Rows, design: Design, observed: dict[str, Floats], seen: dict[str, Floats]
-) -> list[Aspect]:
+    rows: Rows,
+    design: Design,
+    observed: dict[str, Floats],
+    seen: dict[str, Floats],
+    judge: Callable[..., Finding],
+) -> list[Finding]:
     for k, name in enumerate(design.cell_names):
         rows.two_sided(name, observed["cells"][k], seen["cells"][:, k])
     expected = np.maximum(seen["cells"].mean(axis=0), 0.5)
     chi = ((seen["cells"] - expected) ** 2 / expected).sum(axis=1)
     chi_seen = float(((observed["cells"] - expected) ** 2 / expected).sum())
     votes = rows.one_sided("votes, chi-square", chi_seen, chi, "not as the model expects")
-    spread = rows.two_sided("spread of the votes", observed["spread"][0], seen["spread"][:, 0])
-    agree = rows.two_sided("pairwise agreement", observed["agreement"][0], seen["agreement"][:, 0])
-    more = "more" if agree.p_value < 0.5 else "less"
-    found = [
-        votes.saying(SPREAD),
-        spread.saying(SPREAD),
-        agree.saying(f"Coders agree {more} often than the model expects"),
-    ]
-    if not np.isnan([observed["alpha"][0], *seen["alpha"][:, 0]]).any():
-        alpha = rows.two_sided("Krippendorff's alpha", observed["alpha"][0], seen["alpha"][:, 0])
-        more = "higher" if alpha.p_value < 0.5 else "lower"
-        found.append(alpha.saying(f"Krippendorff's alpha is {more} than the model expects"))
+    found = [judge("votes_chi_square", votes)]
+    for code, name, key in (
+        ("spread_of_the_votes", "spread of the votes", "spread"),
+        ("pairwise_agreement", "pairwise agreement", "agreement"),
+        ("krippendorff_s_alpha", "Krippendorff's alpha", "alpha"),
+    ):
+        value, replicated = observed[key][0], seen[key][:, 0]
+        if not np.isnan([value, *replicated]).any():
+            one = rows.two_sided(name, value, replicated)
+            found.append(judge(code, one, side=int(one.p_value < 0.5)))
     return found
 
 
@@ -146,22 +170,13 @@ def _shares(draws: Draws, data: Annotations, step: int) -> Floats:
     return out
 
 
-@dataclass(frozen=True)
-class Aspect:
-    """One side of the data that the model should reproduce."""
+class Compared(NamedTuple):
+    """What was observed beside what the model expects."""
 
-    name: str  # what it is
     p_value: float  # posterior predictive p-value
     fits: bool  # whether the model reproduces it, whatever the size
-    which: str = ""  # coders or pairs that stand out, in words
     size: float = 0.0  # how far the labels are from the model, in the unit of its limit
-    sentence: str = ""  # what it means that the model does not
-
-    def saying(self, sentence: str) -> Aspect:
-        """Copy with a sentence; what stands out is put behind it."""
-        if self.which:
-            sentence = f"{sentence}: {self.which}"
-        return replace(self, sentence=sentence if sentence.endswith(".") else f"{sentence}.")
+    which: str = ""  # coders or pairs that stand out, in words
 
 
 class Rows:
@@ -172,32 +187,31 @@ class Rows:
         self.draws: list[Floats] = []
 
     def table(self) -> pd.DataFrame:
-        """Return the rows as a table."""
         columns = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]
         return pd.DataFrame(self.rows, columns=columns)
 
-    def two_sided(self, name: str, observed: float, seen: Floats) -> Aspect:
+    def two_sided(self, name: str, observed: float, seen: Floats) -> Compared:
         """Add a number that should be neither large nor small; ties count half."""
         p = float((seen > observed).mean() + (seen == observed).mean() / 2)
         fits = REJECTED <= p <= 1 - REJECTED
         self._add(name, observed, seen, p, _verdict(fits, p < 0.5))
-        return Aspect(name, p, fits, size=float(abs(observed - seen.mean())))
+        return Compared(p, fits, float(abs(observed - seen.mean())))
 
-    def one_sided(self, name: str, observed: float, seen: Floats, verdict: str) -> Aspect:
+    def one_sided(self, name: str, observed: float, seen: Floats, verdict: str) -> Compared:
         """Add a distance, of which only large values speak against the model."""
         p = _p_at_least(observed, seen)
         fits = p >= REJECTED
         self._add(name, observed, seen, p, "fits" if fits else verdict)
-        return Aspect(name, p, fits)
+        return Compared(p, fits)
 
-    def realised(self, name: str, observed: Floats, seen: Floats) -> Aspect:
+    def realised(self, name: str, observed: Floats, seen: Floats) -> Compared:
         """Add a distance that depends on the parameters, computed for both on every draw."""
         p = _p_at_least(observed, seen)
         fits = p >= REJECTED
         self._add(name, float(observed.mean()), seen, p, _verdict(fits, more=True))
-        return Aspect(name, p, fits, size=float(observed.mean() / seen.mean()))
+        return Compared(p, fits, float(observed.mean() / seen.mean()))
 
-    def worst(self, name: str, names: list[str], observed: Floats, seen: Floats) -> Aspect:
+    def worst(self, names: list[str], observed: Floats, seen: Floats) -> Compared:
         """Add rows for the entries farthest from what is expected; p allows for their number."""
         mean = seen.mean(axis=0)
         sd = np.maximum(seen.std(axis=0), SMALLEST_SD)
@@ -214,7 +228,7 @@ class Rows:
             if p < REJECTED:
                 out.append(f"{names[at]} {'more' if more else 'less'} often")
         size = float(np.abs(observed - mean)[order[:WORST]].max(initial=0.0))
-        return Aspect(name, min(ps), not out, ", ".join(out), size)
+        return Compared(min(ps), not out, size, ", ".join(out))
 
     def _add(self, name: str, observed: float, seen: Floats, p: float, verdict: str) -> None:
         low, high = np.quantile(seen, [0.025, 0.975])

@@ -12,7 +12,8 @@ import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, columns, percent, short
+from annomodels.data.columns import Column, columns, short
+from annomodels.data.messages import NAMED
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import some
@@ -29,7 +30,7 @@ from annomodels.summaries.draws import (
     truth_probabilities,
 )
 from annomodels.summaries.trust.consensus import consensus
-from annomodels.summaries.trust.findings import REVIEW, Finding
+from annomodels.summaries.trust.findings import Finding, finding, phrase
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
 
@@ -38,8 +39,7 @@ from annomodels.types import Floats
 FAR = 3.0
 # labels of a class from which coders can contradict it
 FEWEST_TOLD = 30
-NAMED = 5
-NAME = "prior against data"
+CODE = "prior_against_data"
 WEAKER, STRONGER = 0.8, 1.25
 NEARBY = (0.99, 1.01)  # powers between which the sensitivity is a slope
 SENSITIVE = 0.05
@@ -76,34 +76,20 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     mistaken = (told.argmax(axis=1) != np.arange(len(told))) & (given >= FEWEST_TOLD)
     value = float(np.where(mistaken, far, 0.0).max())
     if value < FAR:
-        text = "No class is mostly mistaken for another one, against the prior of coders."
-        return Finding(NAME, value, FAR, text)
-    classes = np.flatnonzero(mistaken & (far >= FAR))
-    said = "; ".join(_said(int(k), told, found, data) for k in classes[:NAMED])
-    more = f"; and {len(classes) - NAMED:,} more" if len(classes) > NAMED else ""
-    text = (
-        f"Prior against data: {said}{more}. The prior expects most coders to recognize each "
-        "class, and pulls coders, prevalence and P(truth) of such a class that way. Give known "
-        "labels of some of its items, and check whether coders understand it as you do. Compare "
-        "am.models.HierarchicalDawidSkene(population=am.priors.Diagonal(6.0, 0.7, 10.0)), whose "
-        "prior is weaker."
-    )
-    effect = "Gold labels and shares are pulled away from what the labels say."
-    return Finding(NAME, value, FAR, text, REVIEW, effect=effect)
+        return finding(CODE, "fine", value, FAR)
+    classes = np.flatnonzero(mistaken & (far >= FAR)).tolist()
+    said = [_said(k, told[k] / told[k].sum(), found, data) for k in classes]
+    return finding(CODE, "mistaken", value, FAR, told=said)
 
 
-def _said(k: int, told: Floats, found: ExpectedAccuracy, data: Annotations) -> str:
+def _said(k: int, share: Floats, found: ExpectedAccuracy, data: Annotations) -> str:
     """Describe what coders call the items of a class, and what the prior expected."""
-    share = told[k] / told[k].sum()
     other = int(share.argmax())
     name, instead = (label_text(data.labels[n]) for n in (k, other))
     mean, spread = found.mean[:, k].mean(), found.spread[:, k].mean()
     low, high = (min(max(mean + z * spread, 0.0), 1.0) for z in (-2.0, 2.0))
-    return (
-        f"coders are right on {percent(found.seen[:, k].mean(), 0)} of the items of {name}, and "
-        f"the prior allows {percent(low, 0)} to {percent(high, 0)}; of the labels of these items "
-        f"{percent(share[k], 0)} are {name} and {percent(share[other], 0)} {instead}"
-    )
+    words = {"name": name, "instead": instead, "share": share[k], "other": share[other]}
+    return phrase(CODE, "class", seen=found.seen[:, k].mean(), low=low, high=high, **words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +198,6 @@ def _table(
 
 
 def _scaled(priors: Sequence[str], weights: _Weights) -> str:
-    """Describe what was done."""
     told = [name.replace("_", " ") for name in priors]
     of = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
     how = (
@@ -254,7 +239,6 @@ def _first(rows: pd.DataFrame) -> str:
 
 
 def _changed(draws: Draws, data: Annotations, weights: _Weights) -> str:
-    """Count the gold labels that would be others."""
     means = np.zeros((3, data.n_items, data.n_labels))
     for n, p in truth_probabilities(draws, data):
         for mean, weight in zip(
