@@ -6,50 +6,28 @@ import io
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.archives import Members, open_zip
-from annomodels.io.border import first_line, needs
-from annomodels.io.tables.delimited import text_of
-from annomodels.io.tables.table import Table
-from annomodels.io.xmlsafe import check_xml
+from annomodels.io.border import Members, check_xml, first_line, needs, open_zip
+from annomodels.io.tables.table import Table, text_of
 
 EVERY_SHEET = "*"
 _TRIED = 8  # sheets that are looked at for labels of several coders
 Rows = list[list[str]]
-_parsed: ContextVar[dict[bytes, dict[str, Rows]] | None] = ContextVar("_parsed", default=None)
-
-
-@contextmanager
-def parsed_once() -> Iterator[None]:
-    """Parse each workbook once within, however many of its sheets are read."""
-    before = _parsed.set({})
-    try:
-        yield
-    finally:
-        _parsed.reset(before)
 
 
 def sheets_of(data: bytes, source: str) -> dict[str, Rows]:
     """Rows of cells, as texts, of the sheets of a workbook (Excel or OpenDocument) with cells."""
-    kept = _parsed.get()
-    if kept is not None and data in kept:
-        return kept[data]
     parts = open_zip(data, source)
     for name in parts.ending(".xml", ".rels"):
         check_xml(parts.read(name), f"{source}, {name}")
     sheets = _sheets(data, source)
-    found = {name: rows for name, rows in sheets.items() if any(any(row) for row in rows)}
-    if kept is not None:
-        kept[data] = found
-    return found
+    return {name: rows for name, rows in sheets.items() if any(any(row) for row in rows)}
 
 
 def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Rows:
