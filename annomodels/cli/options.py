@@ -462,7 +462,7 @@ def all_words(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> 
 
 def _split(text: str) -> tuple[str, ...]:
     """Words between commas; quotes protect a comma, and spaces around a word do not count."""
-    from annomodels.io.tables.delimited import first_row
+    from annomodels.io.tables.table import first_row
 
     row = first_row(text, spaces=False)
     return tuple(word.strip() for word in row if word.strip())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.tables.delimited import TextRows, text_of
+from annomodels.io.tables.table import TextRows, text_of
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit

@@ -20,7 +20,7 @@ from annomodels.cli.session import current, note, say, show_text, warn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted
-from annomodels.io.tables.delimited import text_of
+from annomodels.io.tables.table import text_of
 
 if TYPE_CHECKING:
     import pandas as pd

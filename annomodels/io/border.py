@@ -8,15 +8,19 @@ import errno
 import gzip
 import io
 import os
+import posixpath
 import select
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, TypeGuard
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeGuard
+from xml.parsers import expat
 
+from annomodels.data.validation import counted, some
 from annomodels.errors import (
     AnnomodelsError,
     AnnotationError,
@@ -25,6 +29,9 @@ from annomodels.errors import (
     Problem,
     printable,
 )
+
+if TYPE_CHECKING:
+    import zipfile
 
 STDIN = "standard input"
 LARGEST = 512_000_000  # bytes of a pipe, or of one file in an archive
@@ -233,12 +240,8 @@ def _pipe(stream: Any, where: str) -> bytes:
 
 def _closed(where: str, error: Exception) -> Problem:
     if isinstance(error, PermissionError):
-        return Problem(
-            "No permission to read this file.",
-            where,
-            "Ask for access, or copy it.",
-            code="no-permission",
-        )
+        what, remedy = "No permission to read this file.", "Ask for access, or copy it."
+        return Problem(what, where, remedy, code="no-permission")
     reason = getattr(error, "strerror", None) or first_line(error)
     return Problem(f"The file cannot be read: {reason}.", where, "Check the path and the disk.")
 
@@ -299,24 +302,17 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
 
 def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Problem:
     at = min(getattr(error, "start", 0), len(data) - 1)
-    row = data.count(b"\n", 0, at) + 1
+    where = f"{source}, row {data.count(b'\n', 0, at) + 1}"
     if b"\0" in data and not name.startswith("utf-16") and not name.startswith("utf-32"):
         what = "This is not text: it contains NUL bytes."
-        return Problem(
-            what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.", code="binary"
-        )
+        return Problem(what, where, "Export the labels as CSV in UTF-8.", code="binary")
     what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
     remedy = "Save the file as UTF-8, or name its encoding"
     if name != "utf-8":
-        return Problem(what, f"{source}, row {row}", f"{remedy}.", code="other-encoding")
+        return Problem(what, where, f"{remedy}.", code="other-encoding")
     likely = ("encoding", _likely_encoding(data))
-    return Problem(
-        what,
-        f"{source}, row {row}",
-        f"{remedy}, perhaps {Option(*likely)}.",
-        options=(likely,),
-        code="other-encoding",
-    )
+    remedy = f"{remedy}, perhaps {Option(*likely)}."
+    return Problem(what, where, remedy, options=(likely,), code="other-encoding")
 
 
 def _likely_encoding(data: bytes) -> str:
@@ -329,3 +325,222 @@ def _likely_encoding(data: bytes) -> str:
     alike = [match for match in found if (match.chaos, -match.coherence) == best]
     names = {name for match in alike for name in match.could_be_from_charset}
     return next((name for name in _WINDOWS if name in names), _WINDOWS[0])
+
+
+# -- XML from strangers: no entities, which can fill memory or read files --------------------------
+
+
+_ENTITIES = ("EntityDecl", "UnparsedEntityDecl", "ExternalEntityRef", "SkippedEntity")
+
+
+@dataclass
+class Element:
+    """One element, without its place in the tree."""
+
+    tag: str
+    attributes: Mapping[str, str]
+    line: int
+    text: str = ""
+
+
+def check_xml(data: bytes, source: str) -> None:
+    """Make sure that a text is well-formed XML without a document type."""
+
+    def refuse(*_: object) -> None:
+        what = "The XML declares a document type, as no annotation tool does."
+        remedy = "Do not trust this file; ask for another export."
+        raise AnnotationError(what, source, remedy, code="document-type")
+
+    _parse(expat.ParserCreate(), data, source, StartDoctypeDeclHandler=refuse)
+
+
+def elements(data: bytes, source: str) -> list[Element]:
+    """All elements in the order in which they begin."""
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    found: list[Element] = []
+    open_: list[Element] = []
+
+    def refuse(*_: object) -> object:
+        what = "The XML declares or uses entities, which could pull in other files."
+        remedy = "Replace the entities by their text."
+        where = f"{source}, line {parser.CurrentLineNumber}"
+        raise AnnotationError(what, where, remedy)
+
+    def start(tag: str, attributes: Mapping[str, str]) -> None:
+        element = Element(tag, attributes, parser.CurrentLineNumber)
+        found.append(element)
+        open_.append(element)
+
+    def text(data: str) -> None:
+        open_[-1].text += data
+
+    _parse(
+        parser,
+        data,
+        source,
+        StartElementHandler=start,
+        EndElementHandler=lambda _: open_.pop(),
+        CharacterDataHandler=text,
+        StartDoctypeDeclHandler=lambda *said: refuse() if said[-1] else None,
+        **{f"{name}Handler": refuse for name in _ENTITIES},
+    )
+    return found
+
+
+def _parse(
+    parser: expat.XMLParserType, data: bytes, source: str, **handlers: Callable[..., object]
+) -> None:
+    for name, handler in handlers.items():
+        setattr(parser, name, handler)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        what = f"This is not well-formed XML: {expat.errors.messages[error.code]}."
+        where = f"{source}, line {error.lineno}"
+        raise AnnotationError(what, where, "Export it again.", code="broken-xml") from error
+    except AnnotationError:  # a ValueError too
+        raise
+    except (LookupError, ValueError) as error:  # an encoding that expat does not know
+        what = f"The encoding that the XML declares cannot be read: {error}."
+        raise AnnotationError(what, source, "Save it as UTF-8.") from error
+
+
+# -- folders and zip archives: names and bytes of the files in them, nothing is unpacked to disk ---
+
+
+MOST_FILES = 200_000
+
+
+class Members:
+    """Files of a folder or archive by their path in it, with ``/`` between the parts."""
+
+    are_sheets = False
+
+    def __init__(
+        self, name: str, names: Iterable[str] = (), load: Callable[[str], bytes] = lambda name: b""
+    ) -> None:
+        self.name = name
+        self.names = tuple(sorted(name for name in names if not _is_litter(name)))
+        self._known = frozenset(self.names)
+        self._load = load
+        self._last = ("", b"")  # several formats look at one file, one after the other
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
+    def ending(self, *suffixes: str) -> list[str]:
+        return [name for name in self.names if name.lower().endswith(suffixes)]
+
+    def where(self, name: str) -> str:
+        inside = posixpath.basename(self.name) == name
+        return shown(name if inside else f"{self.name}/{name}")
+
+    def read(self, name: str) -> bytes:
+        """Bytes of one file, unpacked if gzipped."""
+        inside = posixpath.normpath(name.replace("\\", "/"))
+        path = name if name in self else inside
+        if path not in self:
+            what = f"File {name!r} is not in {self.name}."
+            raise AnnotationError(what, remedy="Check that all files are there.")
+        if path != self._last[0]:
+            where = self.where(path)
+            with guarded(where):
+                self._last = (path, gunzipped(self._load(path), where))
+        return self._last[1]
+
+    def head(self, name: str, size: int) -> str:
+        """First bytes of a file as text, to tell its format by; what is no text is replaced."""
+        data = self.read(name)[:size]
+        kind = next((kind for mark, kind in MARKS if data.startswith(mark)), "utf-8")
+        # UTF-16 without its mark has every other byte 0; reading it says so
+        return data.decode(kind, "replace").replace("\0", "").removeprefix("\ufeff")
+
+    def text(self, name: str, encoding: str | None = None) -> str:
+        return decoded(self.read(name), self.where(name), encoding)
+
+
+def _is_litter(name: str) -> bool:
+    """Return True if systems put the file there: resource forks, thumbnails, hidden files."""
+    return any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
+
+
+def open_members(path: str | os.PathLike[str]) -> Members:
+    place = Path(path)
+    if str(path) != "-" and place.is_dir():
+        members = open_folder(place)
+        if not members.names:
+            raise AnnotationError("The folder is empty.", str(place), "Give the files.")
+        return members
+    problem = None if str(path) == "-" else unreadable(place)
+    if problem is not None:
+        raise AnnotationError(problem)
+    if place.suffix.lower() == ".zip":
+        return open_zip(place, str(place))
+    return Members(str(path), [place.name or "-"], lambda _: raw_bytes(path))
+
+
+def open_folder(path: Path) -> Members:
+    names: list[str] = []
+    outside: list[str] = []
+    with guarded(shown(path)):
+        root = path.resolve()
+        for folder, _, files in os.walk(path):
+            for file in files:
+                full = Path(folder, file)
+                name = full.relative_to(path).as_posix()
+                if full.is_symlink() and not full.resolve().is_relative_to(root):
+                    outside.append(name)
+                elif full.is_file():
+                    names.append(name)
+            if len(names) > MOST_FILES:
+                what = f"The folder holds more than {MOST_FILES:,} files."
+                raise AnnotationError(what, shown(path), "Give the folder of one export.")
+    outside = [name for name in outside if not _is_litter(name)]
+    if outside:
+        what = f"{counted(len(outside), 'link')} outside the folder: {some(outside)}."
+        raise AnnotationError(what, shown(path), "Copy the files into the folder.", code="outside")
+    return Members(str(path), names, lambda name: (path / name).read_bytes())
+
+
+def open_zip(data: bytes | Path, name: str) -> Members:
+    import zipfile
+
+    size = data.stat().st_size if isinstance(data, Path) else len(data)
+    with guarded(shown(name), "zip archive or Excel workbook"):
+        archive = zipfile.ZipFile(data if isinstance(data, Path) else io.BytesIO(data))
+        files = [info for info in archive.infolist() if not info.is_dir()]
+        infos = {info.filename.replace("\\", "/"): info for info in files}
+    _refuse(infos, size, shown(name))
+    return Members(name, list(infos), lambda member: archive.read(infos[member]))
+
+
+def _refuse(infos: dict[str, zipfile.ZipInfo], size: int, name: str) -> None:
+    """Raise if an archive is no honest export; sizes are those it states, and no more is read."""
+    problems = []
+    parts = {member: PurePosixPath(member.replace("\\", "/")) for member in infos}
+    out = [
+        member
+        for member, path in parts.items()
+        if ".." in path.parts or path.is_absolute() or member[1:2] == ":"
+    ]
+    if out:
+        what = f"{counted(len(out), 'name')} in the archive points outside it: {some(out)}."
+        problems.append(
+            Problem(what, name, "Do not trust this file; ask for another export.", code="outside")
+        )
+    if any(info.flag_bits & 1 for info in infos.values()):
+        what = "The archive is locked with a password."
+        problems.append(Problem(what, name, "Unpack it and give the folder.", code="locked"))
+    whole = sum(info.file_size for info in infos.values())
+    worst = max((info.file_size for info in infos.values()), default=0)
+    if len(infos) > MOST_FILES or worst > LARGEST or (whole > FREE and whole > RATIO * size):
+        what = (
+            f"The archive unpacks to {counted(len(infos), 'file')} with {whole:,} bytes "
+            f"from {size:,}, which no export does."
+        )
+        remedy = "If you trust it, unpack it yourself and give the folder."
+        problems.append(Problem(what, name, remedy))
+    if problems:
+        raise AnnotationError(problems)

@@ -99,11 +99,8 @@ def _entries(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Ent
             what, remedy = f"{scale!r} is not a scale.", f"Use one of {', '.join(SCALES)}."
             problems.append(Problem(what, where, remedy, code="unknown-scale"))
         if name in out:
-            problems.append(
-                Problem(
-                    f"{name!r} stands there twice.", where, "Leave one out.", code="question-twice"
-                )
-            )
+            what = f"{name!r} stands there twice."
+            problems.append(Problem(what, where, "Leave one out.", code="question-twice"))
         out[name] = Entry(scale, _labels(labels), where)
     if problems:
         raise AnnotationError(problems)

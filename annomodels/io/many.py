@@ -13,7 +13,7 @@ from typing import Any
 
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.border import checked_path, raw_bytes, shown, unreadable
+from annomodels.io.border import Members, checked_path, open_folder, raw_bytes, shown, unreadable
 from annomodels.io.objects import plain_fields
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
@@ -57,8 +57,6 @@ class Pile(Source):
     """Several paths as one folder; those with a name are called so."""
 
     def __init__(self, paths: Sequence[tuple[str | None, Path_]], opened: Open) -> None:
-        from annomodels.io.archives import Members, open_folder
-
         super().__init__(" ".join(shown(path) for _, path in paths), data=b"")
         self.name = counted(len(paths), "file")
         self.files = []

@@ -19,9 +19,8 @@ from annomodels.io.border import decoded, guarded, name_of, raw_bytes
 from annomodels.io.objects import json_value
 from annomodels.io.source import Source
 from annomodels.io.tables.columns import Columns, matched, named_column
-from annomodels.io.tables.delimited import TextRows
 from annomodels.io.tables.keys import Key, Names, key_cells, parts_of, said_key
-from annomodels.io.tables.table import stripped
+from annomodels.io.tables.table import TextRows, stripped
 from annomodels.io.words import is_truth
 
 _NAMES = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'

@@ -36,7 +36,7 @@ from annomodels.io.tables.matrix import counts_in
 from annomodels.io.tables.nested import places_of
 from annomodels.io.tables.plain import no_header
 from annomodels.io.tables.table import Table
-from annomodels.io.tables.workbooks import EVERY_SHEET, parsed_once
+from annomodels.io.tables.workbooks import EVERY_SHEET
 from annomodels.io.tools.refused import Refused
 from annomodels.io.words import (
     AGREEMENT,
@@ -100,7 +100,7 @@ def with_proposal(
     if is_file and os.path.getsize(path) > LARGEST:
         return error
     found = None
-    with parsed_once(), suppress(AnnotationError, ImportError, OSError):
+    with suppress(AnnotationError, ImportError, OSError):
         found = _search(error, opened, given, tried)
     if found is not None:
         new, data = found

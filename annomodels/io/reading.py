@@ -18,11 +18,10 @@ from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
 from annomodels.io.many import Path_, Paths, Pile, gathered
 from annomodels.io.proposals import with_proposal
 from annomodels.io.source import Opening, Options, Piped, Source
-from annomodels.io.tables.columns import Columns, finished
+from annomodels.io.tables.columns import Columns, Missing, finished, unused
 from annomodels.io.tables.guard import NotAsItSeems, Repeats, require_way, suspicions
 from annomodels.io.tables.options import check_words, checked
 from annomodels.io.tables.questions import listed
-from annomodels.io.tables.remarks import Missing, unused
 
 if TYPE_CHECKING:
     from annomodels.io.records import Records
@@ -491,19 +490,17 @@ def _each(path: Paths, said: Mapping[str, object], names: Sequence[str]) -> Ques
     problems += book.unfit(found.parts)
     if problems:
         raise AnnotationError(problems)
-    unfit = found.screened()[1]
     annotations: dict[str, Annotations] = {}
     left_out: dict[str, str] = {}
     repeated: NotAsItSeems | None = None
     for name, part in found.parts.items():
         if names and not any(fits(asked, name) for asked in names):
             continue
-        why = unfit.get(name)
-        if why is not None and name not in names:
+        columns = part()
+        if name not in names and (why := found.lacks(name, columns)) is not None:
             left_out[name] = why.why
             continue
         try:
-            columns = part()
             columns.question = columns.question or name
             columns.notes = [*found.notes, *columns.notes]
             annotations[name] = made(columns)

@@ -306,12 +306,16 @@ class Records:
         for name, part in self.parts.items():
             made = part()
             counts[name] = len(made.labels)
-            why = self.unfit(name, made.items, made.coders, made.labels)
-            if made.problems and all(isinstance(one, NotLabels) for one in made.problems):
-                left_out[name] = HELD
-            elif why is not None and not made.problems:
+            if (why := self.lacks(name, made)) is not None:
                 left_out[name] = why
         return counts, left_out
+
+    def lacks(self, name: str, made: Columns) -> Unsuitable | None:
+        """Say why the rows of a question hold no labels that can be compared, if so."""
+        if made.problems:
+            is_held = all(isinstance(one, NotLabels) for one in made.problems)
+            return HELD if is_held else None
+        return self.unfit(name, made.items, made.coders, made.labels)
 
     def _choice(
         self, asked: str | None, counts: Mapping[str, int], left_out: Mapping[str, Unsuitable]

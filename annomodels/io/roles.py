@@ -18,8 +18,7 @@ import numpy as np
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
 from annomodels.io.tables.keys import Key, parts_of
-from annomodels.io.tables.known import concluded
-from annomodels.io.tables.questions import about_coders, about_items, are_times, of_cells
+from annomodels.io.tables.questions import about_coders, about_items, are_times, concluded, of_cells
 from annomodels.io.words import (
     ASKED_PEOPLE,
     CODER,
@@ -380,7 +379,7 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
         if not asked:
             if all(one.holds_marks for one in group):
                 continue
-            made = [one for one in group if _sums_up(one)]
+            made = [one for one in group if is_derived(one.name) or is_truth(one.name)]
             coders = [one for one in group if one not in made]
             truths = [one.name for one in made if is_truth(one.name)]
             truths = truths or [one.name for one in made]
@@ -402,10 +401,6 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
             yield replace(reading, item=item, score=score - 0.001 * place)
         if not keys and len(coders) < len(rows):  # each row is an item
             yield reading
-
-
-def _sums_up(one: Column) -> bool:
-    return is_derived(one.name) or is_truth(one.name)
 
 
 def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
@@ -431,17 +426,13 @@ def groups(columns: Sequence[Column]) -> list[list[Column]]:
 def _of_group(coders: Sequence[Column], rows: Codes) -> float:
     item = np.tile(rows, len(coders))
     who = np.repeat(np.arange(len(coders)), len(rows))
-    whole = Column("", [text for one in coders for text in _texts(one, rows)])
+    whole = Column("", [one.texts[n] for one in coders for n in rows])
     kept = np.flatnonzero(whole.codes)
     covered, _, thin = structure(item[kept], who[kept])
     shared = gain(item[kept], who[kept], classes(whole, kept))
     score = COVERED * covered + THIN * thin + min(shared, _TOLD)
     # numbered columns of coders tell more than a column of people, whom they may have judged
     return score + NAMED["columns"] * all(one.has(CODER) for one in coders)
-
-
-def _texts(one: Column, rows: Codes) -> list[str]:
-    return [one.texts[n] for n in rows]
 
 
 def _numbered(columns: Sequence[Column]) -> list[list[Column]]:

@@ -9,20 +9,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from annomodels.errors import AnnotationError
 from annomodels.io import objects
-from annomodels.io.border import STDIN, decoded, name_of, raw_bytes
+from annomodels.io.border import STDIN, Members, decoded, name_of, open_folder, open_zip, raw_bytes
 from annomodels.io.objects import from_objects, json_lines, json_value
 from annomodels.io.tables.columns import matched
-from annomodels.io.tables.delimited import TextRows
 from annomodels.io.tables.keys import Key, Names, said_key
 from annomodels.io.tables.options import Options as Options
-from annomodels.io.tables.table import Table, from_records
-
-if TYPE_CHECKING:
-    from annomodels.io.archives import Members
+from annomodels.io.tables.table import Table, TextRows, from_records
 
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 _SAMPLE = 50  # records that decide on the format
@@ -135,8 +131,6 @@ class Source:
         is_folder = self._file is not None and self._file.is_dir()
         if not is_folder and not self._head.startswith(b"PK\x03\x04"):
             return None
-        from annomodels.io.archives import open_folder, open_zip
-
         if self._file is not None and is_folder:
             return open_folder(self._file)
         members = open_zip(self._file or self.data, self.name)

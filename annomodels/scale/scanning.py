@@ -20,6 +20,7 @@ from annomodels.engines.source.disk import Keeper
 from annomodels.errors import AnnotationError, EngineError, Option, Problem
 from annomodels.io.border import shown
 from annomodels.io.tables.chunks import opened
+from annomodels.io.tables.columns import spellings
 from annomodels.io.tables.guard import (
     LOOKED_AT,
     MANY,
@@ -32,7 +33,6 @@ from annomodels.io.tables.guard import (
 from annomodels.io.tables.keys import Names, parts_of, said_key
 from annomodels.io.tables.plain import ids_column, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
-from annomodels.io.tables.remarks import spellings
 from annomodels.io.writing import OutputError
 from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes

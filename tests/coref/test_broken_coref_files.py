@@ -149,7 +149,7 @@ def test_damaged_archives_and_links_that_lead_out(tmp_path: Path) -> None:
 
 
 def test_archives_that_grow_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annomodels.io.archives.LARGEST", 1000)
+    monkeypatch.setattr("annomodels.io.border.LARGEST", 1000)
     with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.conll", " " * 2000)
     assert "which no export does" in problems(tmp_path / "t.zip")[0][0]

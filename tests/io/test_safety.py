@@ -18,8 +18,7 @@ import annomodels as am
 from annomodels import read, read_spans
 from annomodels.errors import AnnotationError, MissingDependency
 from annomodels.io import objects
-from annomodels.io.archives import open_zip
-from annomodels.io.xmlsafe import check_xml
+from annomodels.io.border import check_xml, open_zip
 
 # -- bombs ---------------------------------------------------------------------------------------
 

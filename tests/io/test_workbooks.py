@@ -22,7 +22,7 @@ LONG = pd.DataFrame(
 @pytest.mark.parametrize(
     ("package", "name", "installed"),
     [
-        ("openpyxl", "excel", "openpyxl"),
+        ("python_calamine", "excel", "python-calamine"),
         ("cassis", "cas", "dkpro-cassis"),
         ("pyreadstat", "sav", "pyreadstat"),
     ],

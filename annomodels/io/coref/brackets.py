@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
 from annomodels.errors import Option
-from annomodels.io.archives import Members
+from annomodels.io.border import Members
 from annomodels.io.coref.parts import Crossing, Marks, Options, Part, Reading, crossings
 
 # -- CoNLL-2012: one word a line, clusters as numbered brackets in the last column -----------------

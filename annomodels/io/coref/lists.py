@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Note, Problem
-from annomodels.io.archives import Members
+from annomodels.io.border import Members
 from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.objects import json_lines
-from annomodels.io.tables.delimited import TextRows
-from annomodels.io.tables.table import from_records
+from annomodels.io.tables.table import TextRows, from_records
 
 # -- JSON lines: sentences, and clusters as lists of first and last word ---------------------------
 
@@ -123,7 +123,7 @@ def _by_sentence(mention: object, starts: Iterable[int]) -> Span:
 
 
 ITEM = re.compile(r"(.*)#(\d+:\d+-\d+)$")
-PLACE = re.compile(r"(\d+):(\d+)-(\d+)$")
+NUMBER = re.compile(r"\d+")
 NEW = "NEW"
 Rows = dict[str, dict[str, tuple[str, int]]]
 
@@ -180,20 +180,15 @@ class _Chains:
         self.name = name
         self.coders = coders
         self.problems = problems
-        lengths: dict[int, int] = {}
-        places = {place for held in coders.values() for place in held}
-        for place in places:
-            sentence, first, end = map(int, PLACE.match(place).groups())  # type: ignore[union-attr]
-            lengths[sentence] = max(lengths.get(sentence, 0), end, first + 1)
-        self.starts = [0]
-        for sentence in range(max(lengths, default=-1) + 1):
-            self.starts.append(self.starts[-1] + lengths.get(sentence, 0))
-        self.spans = {place: self._place(place) for place in places}
-
-    def _place(self, place: str) -> Span:
-        sentence, first, end = map(int, PLACE.match(place).groups())  # type: ignore[union-attr]
-        begin = self.starts[sentence]
-        return Span.between(begin + first, begin + max(end - 1, first))
+        lengths: Counter[int] = Counter()
+        places = {p: [int(n) for n in NUMBER.findall(p)] for held in coders.values() for p in held}
+        for sentence, first, end in places.values():
+            lengths[sentence] = max(lengths[sentence], end, first + 1)
+        self.starts = [0, *accumulate(lengths[n] for n in range(max(lengths, default=-1) + 1))]
+        self.spans = {
+            place: Span.between(self.starts[n] + first, self.starts[n] + max(end - 1, first))
+            for place, (n, first, end) in places.items()
+        }
 
     def part(self, what: str, notes: tuple[str, ...]) -> Part | None:
         layers = {}

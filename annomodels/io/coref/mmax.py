@@ -10,9 +10,8 @@ from annomodels.data.expressions import Span
 from annomodels.data.layers import PHRASE, Judgment
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.archives import Members
-from annomodels.io.coref.parts import Marks, Options, Part
-from annomodels.io.xmlsafe import Element, elements
+from annomodels.io.border import Element, Members, elements
+from annomodels.io.coref.parts import Marks, Options, Part, Reading
 
 ATTRIBUTES: dict[str, str] = {
     "set": "coref_class",
@@ -34,7 +33,7 @@ def read_mmax2(files: Members, name: str, coder: str, unnamed: str, options: Opt
         raise AnnotationError(f"Unknown attribute role {strange[0]!r}.", remedy=remedy)
     project = _Project(files, name)
     names = {**ATTRIBUTES, **options.attributes}
-    return [_Reading(project, coder, names).part(unnamed)]
+    return [_Mmax(project, coder, names).part(unnamed)]
 
 
 class _Project:
@@ -80,13 +79,12 @@ def _slashes(path: str) -> str:
     return path.replace("\\", "/")
 
 
-class _Reading:
+class _Mmax(Reading):
     def __init__(self, project: _Project, coder: str, names: Mapping[str, str]) -> None:
+        source, words = project.parse(project.words)
+        super().__init__(source, coder)
         self.project = project
-        self.coder = coder
         self.names = names
-        self.problems: list[Problem] = []
-        self.source, words = project.parse(project.words)
         chosen = [e for e in words if e.tag == "word"]
         self.tokens = [e.text.strip() for e in chosen]
         self.lines = [e.line for e in chosen]
@@ -115,7 +113,9 @@ class _Reading:
                     self._markable(element, level, source, level in mentions)
         if self.problems:
             raise AnnotationError(self.problems)
-        clusters = self._clusters()
+        clusters: dict[str, list[str]] = {}
+        for one, value in self._values("set"):
+            clusters.setdefault(f"{self.found[one][1]}:{value}", []).append(one)
         judgments = self._judgments(mentions)
         pairs = (
             frozenset([self.marks.kept(one), target])
@@ -181,12 +181,6 @@ class _Reading:
             value = element.attributes.get(name, "") if name else ""
             if value not in EMPTY:
                 yield one, value
-
-    def _clusters(self) -> dict[str, list[str]]:
-        out: dict[str, list[str]] = {}
-        for one, value in self._values("set"):
-            out.setdefault(f"{self.found[one][1]}:{value}", []).append(one)
-        return out
 
     def _targets(self, one: str, value: str) -> list[str]:
         element, level, source = self.found[one]

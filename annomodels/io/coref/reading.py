@@ -13,8 +13,7 @@ from pathlib import Path
 
 from annomodels.data.document import Document
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.archives import Members, open_members
-from annomodels.io.border import checked_path, guarded, shown
+from annomodels.io.border import Members, checked_path, guarded, open_members, shown
 from annomodels.io.coref.parts import (
     ChainFrom,
     Crossing,

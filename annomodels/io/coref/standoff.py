@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
-from annomodels.data.layers import components
+from annomodels.data.layers import Layer, components
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Note, Option, Problem, Verb
 from annomodels.io import span_builder
-from annomodels.io.archives import Members
+from annomodels.io.border import Members
 from annomodels.io.coref.parts import Marks, Options, Part, Reading
 from annomodels.io.reading import read_spans
 from annomodels.io.span_builder import GOLD, Spans
@@ -194,9 +194,7 @@ def read_inception(
                 continue
             mine = [mark for mark in chosen if (mark.document, mark.coder) == (document, one)]
             who = coder if coder and alone else one
-            layers[who] = _marks(mine, words, f"{files.name}, {document}, {one}").layer(
-                who, _clusters(mine)
-            )
+            layers[who] = _layer_of(who, mine, words, f"{files.name}, {document}, {one}")
         title = unnamed if unnamed and alone else document
         if layers:
             made = Document(title, tokens, (0,), None, layers, tuple(notes))
@@ -230,22 +228,17 @@ def _layer(mark: span_builder.Span) -> str:
     return mark.question.partition(".")[0]
 
 
-def _marks(
-    chosen: Sequence[span_builder.Span], words: Sequence[tuple[int, int]], where: str
-) -> Marks:
+def _layer_of(
+    who: str, chosen: Sequence[span_builder.Span], words: Sequence[tuple[int, int]], where: str
+) -> Layer:
     starts, ends = [start for start, _ in words], [end for _, end in words]
     marks = Marks()
+    chains: dict[str, list[str]] = {}
     for n, mark in enumerate(chosen):
         span = _words_at((mark.start, mark.end), starts, ends)
         if not span:
             what = f"The mention at {mark.start}-{mark.end} contains no words."
             raise AnnotationError(what, where, "Mark at least one word.")
         marks.add(str(n), Span(tuple(span)))
-    return marks
-
-
-def _clusters(chosen: Sequence[span_builder.Span]) -> list[list[str]]:
-    clusters: dict[str, list[str]] = {}
-    for n, mark in enumerate(chosen):
-        clusters.setdefault(mark.chain, []).append(str(n))
-    return list(clusters.values())
+        chains.setdefault(mark.chain, []).append(str(n))
+    return marks.layer(who, chains.values())

@@ -19,8 +19,8 @@ from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import first_line, guarded, shown
 from annomodels.io.objects import cell_text
-from annomodels.io.tables.delimited import delimiter_of, first_row, is_padded
 from annomodels.io.tables.keys import Key, parts_of, quoted
+from annomodels.io.tables.table import delimiter_of, first_row, is_padded
 
 ROWS = 1 << 20
 BYTES = 1 << 24
@@ -250,7 +250,8 @@ def coded(column: Any, fractional: bool) -> Any:
         column = column.dictionary_encode()
     values, codes = column.dictionary, column.indices
     kind = values.type
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or _is_text(kind):
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or is_text:
         names = pc.fill_null(values.cast(pa.large_string()), "")
     else:
         texts = [_text(value, fractional) for value in values.to_pylist()]
@@ -274,10 +275,6 @@ def texts_of(column: Any) -> list[Any]:
         names = codes.dictionary.to_pylist()
         texts += [names[code] for code in codes.indices.to_pylist()]
     return texts
-
-
-def _is_text(kind: object) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _text(value: object, fractional: bool) -> str:

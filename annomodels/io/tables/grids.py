@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby, islice
 
@@ -71,7 +71,7 @@ def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
         unions = [set().union(*(columns[c] for c in row.values())) for row in chosen.values()]
         few = unions[:_LOOKED_AT]
         apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(few) for b in few[:n])
-        apart = apart or all(map(is_asked, chosen)) or all(map(_is_time, chosen))
+        apart = apart or all(map(is_asked, chosen)) or all(map(is_time, chosen))
         if aside and _within(chosen, columns) < _ALIKE:
             continue  # columns of one variable share their labels
         return Grid(chosen, apart or bool(aside), aside)
@@ -93,7 +93,7 @@ def _first_of(pairs: Mapping[str, Pair], names: Iterable[str]) -> dict[str, Pair
     """Names without an ending beside names with one: rater1, rater1_time2; tone, tone2."""
     ends = {end for _, end in pairs.values()}
     starts = {start for start, _ in pairs.values()}
-    if not ends or not all(end.isdigit() or _is_time(end) for end in ends):
+    if not ends or not all(end.isdigit() or is_time(end) for end in ends):
         return {}
     stem = min(ends)
     first = re.sub(r"\d+$", "1", stem) if stem[-1].isdigit() else "first"
@@ -103,37 +103,28 @@ def _first_of(pairs: Mapping[str, Pair], names: Iterable[str]) -> dict[str, Pair
     )
 
 
-def _is_time(part: str) -> bool:
+def is_time(part: str) -> bool:
     return is_called(part, "time")
 
 
-def _is_coder(part: str) -> bool:
+def is_coder(part: str) -> bool:
     return _INITIAL.fullmatch(part) is not None or Column(part, ()).has(CODER)
 
 
 def _leans(parts: Sequence[str]) -> float:
     """How far parts of names are called after coders, and not after questions or times."""
-    asked = sum(is_asked(part) or _is_time(part) for part in parts)
-    return (sum(map(_is_coder, parts)) - asked) / len(parts)
+    asked = sum(is_asked(part) or is_time(part) for part in parts)
+    return (sum(map(is_coder, parts)) - asked) / len(parts)
 
 
-def of_one_variable(names: Sequence[str]) -> bool:
-    """Return True if names are those of coders, each with the same word: R1_sadness, R2_sadness."""
-    return any(all(map(_is_coder, parts)) for parts in _other_parts(names))
-
-
-def are_times_of_one(names: Sequence[str]) -> bool:
-    """Return True if names are those of times, each with the same word: ana_pre, ana_post."""
-    return any(all(map(_is_time, parts)) for parts in _other_parts(names))
-
-
-def _other_parts(names: Sequence[str]) -> Iterable[list[str]]:
-    """Parts in which names differ that have the other part in common."""
+def are_alike(names: Sequence[str], is_one: Callable[[str], bool]) -> bool:
+    """Return True if names have one part in common, and each another of a kind: R1_joy, R2_joy."""
     for cut in CUTS:
         pairs = [match.groups() for name in names if (match := cut.fullmatch(name))]
         for same, other in ((0, 1), (1, 0)) if len(pairs) == len(names) > 1 else ():
-            if len({pair[same] for pair in pairs}) == 1:
-                yield [str(pair[other]) for pair in pairs]
+            if len({p[same] for p in pairs}) == 1 and all(is_one(str(p[other])) for p in pairs):
+                return True
+    return False
 
 
 def by_document(texts: Mapping[str, str]) -> dict[str, Pair]:
@@ -182,8 +173,8 @@ def two_headers(top: Sequence[str], below: Sequence[str]) -> list[str] | None:
     over: list[str] = []
     for cell in top:
         over.append(cell or (over[-1] if over else ""))
-    runs = [(name, [place for place, _ in run]) for name, run in _runs(over) if name]
-    groups = [(name, places) for name, places in runs if len(places) > 1]
+    runs = groupby(range(len(over)), key=over.__getitem__)
+    groups = [(name, places) for name, run in runs if name and len(places := [*run]) > 1]
     if len(groups) < 2 or len({name for name, _ in groups}) < len(groups):
         return None
     size = min(len(places) for _, places in groups)
@@ -196,7 +187,3 @@ def two_headers(top: Sequence[str], below: Sequence[str]) -> list[str] | None:
         for place in places[:size]:
             names[place] = f"{name}{JOINED}{below[place]}"
     return names
-
-
-def _runs(cells: Sequence[str]) -> Iterable[tuple[str, Iterable[tuple[int, str]]]]:
-    return groupby(enumerate(cells), key=lambda pair: pair[1])

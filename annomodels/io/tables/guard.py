@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tables.keys import Key, parts_of
 from annomodels.io.words import ALIASES, Codes, Column, is_called, joint
 
+type Found = tuple[tuple[str, ...], float]  # columns, and the share of rows that repeat under them
 Repeats = Literal["error", "first", "all"]
 REPEATS: tuple[Repeats, ...] = ("error", "first", "all")
 
@@ -45,20 +45,8 @@ class NotAsItSeems(AnnotationError):
         return any(UNIQUE in problem.remedy for problem in self.problems)
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """Columns that tell rows apart which the item alone does not."""
-
-    columns: tuple[str, ...]
-    repeats: float
-
-
 def suspicions(
-    data: Annotations,
-    columns: Columns,
-    *,
-    check_repeats: bool = True,
-    by_units: bool = False,
+    data: Annotations, columns: Columns, *, check_repeats: bool = True, by_units: bool = False
 ) -> list[Problem]:
     found = _repeated(data, columns) if check_repeats else []
     found += _coders_apart(data)
@@ -82,7 +70,7 @@ def _repeated(data: Annotations, columns: Columns) -> list[Problem]:
 
 
 def repeated_problem(
-    repeats: int, n: int, source: str, item: str, names: Sequence[str], found: Proposal | None
+    repeats: int, n: int, source: str, item: str, names: Sequence[str], found: Found | None
 ) -> Problem:
     what = (
         f"{repeats:,} of {n:,} labels repeat ({percent(repeats / n, 0)}): several rows hold a "
@@ -96,9 +84,10 @@ def repeated_problem(
     remedy = f"No column that is left makes the rows unique. If rows are items, number them. {keep}"
     options: tuple[tuple[str, Any], ...] = ()
     if found is not None:
-        key = Key((*parts_of(item), *found.columns))
+        columns, rest = found
+        key = Key((*parts_of(item), *columns))
         options = (("item", str(key)),)
-        left = "" if not found.repeats else f"{percent(found.repeats, 1)} would still repeat"
+        left = f"{percent(rest, 1)} would still repeat" if rest else ""
         makes = f"which comes nearest to unique rows; {left}" if left else f"which {UNIQUE}"
         name = f"Name the item by several columns: {Option('item', str(key))}, {makes}."
         # who named several columns already may well mean what repeats
@@ -118,8 +107,8 @@ def proposal(
     names: Mapping[str, str],
     labels: Set[str] = frozenset(),
     coders: Set[str] = frozenset(),
-) -> Proposal | None:
-    """Look among the other columns for those that make rows unique, together with the item."""
+) -> Found | None:
+    """Find other columns that make rows unique with the item, and the share that still repeats."""
     every = [(name, column) for name, column in cells.items() if not isinstance(name, Key)]
     size = len(every[0][1]) if every else 0
     said = cells[names["label"]] if "label" in names else ["-"] * size
@@ -143,27 +132,23 @@ def proposal(
     ]  # fmt: skip
     plain = [one for one in free if one.length <= _SHORT and not {*one.texts[:200]} <= labels]
     start = joint(*(one.codes for one in base))
-    before, found = structure(start, coder)[1], None
+    before = structure(start, coder)[1]
+    found: Found | None = None
     texts = [one for one in free if one not in plain]
     for tried, crossed in ((plain, True), (plain, False), ([*plain, *texts], False)):
         added, item = grown(start, coder, tried[:_COLUMNS], crossed=crossed)
         left = structure(item, coder)[1]
-        if found is None or left < found.repeats:
-            chosen = tuple(one.name for one in columns.values() if one in added)
-            found = Proposal(chosen, left)
+        if found is None or left < found[1]:
+            found = tuple(one.name for one in columns.values() if one in added), left
         if left < max(MANY, before / 3):
             break
-    if found is None or not found.columns or found.repeats >= 0.5 * before:
+    if found is None or not found[0] or found[1] >= 0.5 * before:
         return None
     if size > LOOKED_AT:  # what is said of a key is true of all rows
         rows = [n for n in range(size) if said[n] != ""]
-        key = [
-            *(one.name for one in base),
-            *found.columns,
-            *([names["coder"]] * ("coder" in names)),
-        ]
+        key = [*(one.name for one in base), *found[0], *([names["coder"]] * ("coder" in names))]
         codes = [Column(name, [cells[name][n] for n in rows]).codes for name in key]
-        found = Proposal(found.columns, 1 - len(np.unique(joint(*codes))) / len(rows))
+        found = found[0], 1 - len(np.unique(joint(*codes))) / len(rows)
     return found
 
 

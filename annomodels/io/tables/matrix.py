@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby
 
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import all_numbers, at_rows, counted, is_hashable, some
@@ -242,15 +242,9 @@ def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:
     """All columns, and those that follow each other without one between them."""
     if len(names) > _COUNTED_AT_MOST:
         return []
-    runs: list[list[str]] = []
-    place = {name: n for n, name in enumerate(header)}
-    for before, name in pairwise([None, *names]):
-        if before is None or place[name] != place[before] + 1:  # type: ignore[index]
-            runs.append([])
-        runs[-1].append(name)  # type: ignore[arg-type]
-    parts = [tuple(run[a:b]) for run in runs for a in range(len(run))
-             for b in range(len(run), a + 1, -1)]  # fmt: skip
-    return sorted(set(parts), key=lambda part: -len(part))
+    runs = [[*run] for is_one, run in groupby(header, {*names}.__contains__) if is_one]
+    parts = [tuple(run[a:b]) for run in runs for b in range(len(run) + 1) for a in range(b - 1)]
+    return sorted(parts, key=lambda part: -len(part))
 
 
 def _adds_up(

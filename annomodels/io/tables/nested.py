@@ -35,10 +35,10 @@ Fields = Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the labels are, and the answers that one field of a record holds."""
+    """Fields with labels, and the answers that one of a record holds, given that of the coders."""
 
     labels: tuple[str, ...]
-    answers: Callable[[Record, str], Iterable[Answer]]
+    answers: Callable[[Record, str, str], Iterable[Answer]]
     coder: str = ""
     note: str = ""
 
@@ -62,19 +62,17 @@ def read_nested(found: Records) -> None:
         text = at(record, found.text_field(record))
         found.text(item, text)
         for field in layout.labels:
-            if layout.answers is _places_by_coder:
-                for coder, _, places in _places_by_coder(record, field):
+            for coder, question, label in layout.answers(record, field, layout.coder):
+                if layout.answers is _held:  # stretches of text
                     found.document(str(item), coder, text)
-                    for place in places if isinstance(places, list) else ():
-                        *ends, label = _span(place, field) or (field,)
-                        found.mark(str(item), coder, "label", ends, label)
-                continue
-            for coder, question, label in layout.answers(record, field):
-                if question:
+                    for place in label if isinstance(label, list) else ():
+                        *ends, word = _span(place, field) or (field,)
+                        found.mark(str(item), coder, "label", ends, word)
+                elif question:
                     found.add(item, coder, question, label, row)
                 else:
                     uneven += 1
-            if options.truth is not None:
+            if options.truth is not None and layout.answers is not _held:
                 found.gold(item, field, at(record, options.truth))
     if layout.note:
         found.note(layout.note)
@@ -106,21 +104,36 @@ def _layout(source: Source, options: Options) -> Layout | None:
     if not source.is_json and not _has_brackets(source, options):
         return None
     records = [record for _, record in islice(_records(source), _SAMPLE)]
-    fields: dict[str, list[Any]] = {}
-    for record in records:
-        for name, cell in record.items():
-            value = cell_value(cell)
-            if value not in (None, "", [], {}):
-                fields.setdefault(name, []).append(value)
+    names = dict.fromkeys(name for record in records for name in record)
+    every = {name: [cell_value(record.get(name)) for record in records] for name in names}
+    fields = {name: [v for v in vs if v not in (None, "", [], {})] for name, vs in every.items()}
+    fields = {name: values for name, values in fields.items() if values}
     asked = options.label or (options.coder_columns[0] if options.coder_columns else None)
     wanted = {n: vs for n, vs in fields.items() if n == asked or (asked is None and _is_word(n))}
-    return (
-        _of_objects(wanted, options)
-        or _by_coder(wanted)
-        or _beside(fields, records, options)
-        or _of_spans({n: vs for n, vs in fields.items() if options.label in (None, n)})
-        or _of_places(fields, options)
-    )
+    coders = [name for name in fields if name == options.coder or _is_word(name, "coder")]
+    objects = {n: vs for n, vs in wanted.items() if all(is_list_of(v, dict) for v in vs)}
+    for name, values in objects.items():
+        inner = [part for value in values for part in value]
+        keys = dict.fromkeys(key for part in inner for key in part)
+        who = next((key for key in keys if key == options.coder or _is_word(key, "coder")), None)
+        if who is not None and all(isinstance(part.get(who), _SCALAR) for part in inner):
+            return Layout((name,), _in_objects, who)
+    if found := [n for n, values in wanted.items() if all(_is_by_coder(v, n) for v in values)]:
+        return Layout(tuple(found), _by_coder)
+    for who in coders:
+        pairs = {n: zip(every[who], vs, strict=True) for n, vs in every.items() if n in fields}
+        alike = [n for n, both in pairs.items() if n != who and all(_is_even(*p) for p in both)]
+        labels = [name for name in alike if _is_word(name, "label")] or alike
+        if options.label is not None:
+            labels = [name for name in alike if name == options.label]
+        if labels:
+            return Layout(tuple(labels), _beside, who)
+    if found := [n for n in fields if options.label in (None, n) and _are_spans(n, fields[n])]:
+        return Layout(tuple(found), _held)
+    if places_of(fields.get(options.label or "", ())):
+        note = "The lists name no coders: a place in the list counts as a coder."
+        return Layout((str(options.label),), _in_places, note=note)
+    return None
 
 
 def _has_brackets(source: Source, options: Options) -> bool:
@@ -153,101 +166,63 @@ def _is_word(name: str, role: str = "") -> bool:
     return plain in words or (of_coders and role != "item")
 
 
-def _of_objects(fields: Fields, options: Options) -> Layout | None:
-    """Find ``[{"annotator": "a", "label": 1}]``."""
-    for name, values in fields.items():
-        if not all(is_list_of(value, dict) for value in values):
-            continue
-        inner = [part for value in values for part in value]
-        keys = list(dict.fromkeys(key for part in inner for key in part))
-        coder = next((key for key in keys if key == options.coder or _is_word(key, "coder")), None)
-        if coder is None or not all(isinstance(part.get(coder), _SCALAR) for part in inner):
-            continue
-
-        def answers(record: Record, field: str, coder: str = coder) -> Iterator[Answer]:
-            cell = cell_value(record.get(field))
-            for part in cell if isinstance(cell, list) else ():
-                if isinstance(part, dict):
-                    yield from _answers(part, coder)
-
-        return Layout((name,), answers, coder)
-    return None
+# -- what a field of a record holds ----------------------------------------------------------
 
 
-def _answers(part: Record, coder: str) -> Iterator[Answer]:
-    """Answers in the object of one coder: what is called a label, else all that it says."""
-    own = [name for name in part if name != coder and _is_word(name, "label")]
-    rest = [name for name in part if name != coder and _plain(name) not in ("", *_IDS)]
-    for name in own or rest:
-        value = part[name]
-        for question, label in value.items() if isinstance(value, dict) else [(name, value)]:
-            yield part.get(coder), question, label
+def _in_objects(record: Record, field: str, coder: str) -> Iterator[Answer]:
+    """Answers in ``[{"annotator": "a", "label": 1}]``: what is called a label, else all else."""
+    cell = cell_value(record.get(field))
+    for part in cell if isinstance(cell, list) else ():
+        names = [name for name in part if name != coder] if isinstance(part, dict) else []
+        own = [name for name in names if _is_word(name, "label")]
+        for name in own or [name for name in names if _plain(name) not in ("", *_IDS)]:
+            value = part[name]
+            for question, label in value.items() if isinstance(value, dict) else [(name, value)]:
+                yield part.get(coder), question, label
 
 
-def _by_coder(fields: Fields) -> Layout | None:
-    """Find ``{"a": 1, "b": 0}``, or objects with answers to several questions by coder."""
-
-    def is_label(label: object) -> bool:
-        if isinstance(label, dict):
-            return all(isinstance(value, _SCALAR) for value in label.values())
-        return isinstance(label, (*_SCALAR, type(None))) or is_list_of(label, _SCALAR)
-
-    def answers(record: Record, field: str) -> Iterator[Answer]:
-        for coder, _, label in _places_by_coder(record, field):
-            for question, one in label.items() if isinstance(label, dict) else [(field, label)]:
-                yield coder, question, one
-
-    found = [
-        name
-        for name, values in fields.items()
-        if all(isinstance(value, dict) and not _is_share(value, name) for value in values)
-        and all(is_label(label) for value in values for label in value.values())
-    ]
-    return Layout(tuple(found), answers) if found else None
+def _held(record: Record, field: str, _: str = "") -> Iterator[Answer]:
+    """Return what an object holds for each coder, such as ``{"a": [[0, 4], [7, 9]]}``."""
+    value = cell_value(record.get(field))
+    for coder, held in value.items() if isinstance(value, dict) else ():
+        yield str(coder), field, held
 
 
-def _is_share(value: Record, name: str) -> bool:
-    """Return True for shares of labels, which add up to one, and for counts."""
+def _by_coder(record: Record, field: str, _: str) -> Iterator[Answer]:
+    """Answers in ``{"a": 1, "b": 0}``, or in objects with several questions by coder."""
+    for coder, _, label in _held(record, field):
+        for question, one in label.items() if isinstance(label, dict) else [(field, label)]:
+            yield coder, question, one
+
+
+def _is_by_coder(value: object, name: str) -> bool:
+    """Return True for labels by coder; not for shares, which add up to one, nor for counts."""
+    if not isinstance(value, dict):
+        return False
+    for label in value.values():
+        parts = label.values() if isinstance(label, dict) else label
+        several = isinstance(label, dict) or is_list_of(label, object)
+        if not all(
+            one is None or isinstance(one, _SCALAR) for one in (parts if several else [label])
+        ):
+            return False
     try:
         numbers = [float(share) for share in value.values()]
     except (TypeError, ValueError):
-        return False
-    if not any(n % 1 for n in numbers):
-        labels = all(is_asked(key) or key.casefold() in BOXES for key in value)
-        return _plain(name) in ("count", "tally") or (labels and max(numbers, default=0) > 1)
-    return abs(sum(numbers) - 1) < 0.02
+        return True
+    if any(n % 1 for n in numbers):
+        return abs(sum(numbers) - 1) >= 0.02
+    labels = all(is_asked(key) or key.casefold() in BOXES for key in value)
+    return _plain(name) not in ("count", "tally") and not (labels and max(numbers, default=0) > 1)
 
 
-def _beside(fields: Fields, records: Sequence[Record], options: Options) -> Layout | None:
-    """Find ``"annotators": ["a", "b"], "labels": [1, 0]``, also as texts with commas."""
-    for coder in (name for name in fields if name == options.coder or _is_word(name, "coder")):
-
-        def answers(record: Record, field: str, coder: str = coder) -> Iterator[Answer]:
-            who, what = (
-                _listed(cell_value(record.get(coder))),
-                _listed(cell_value(record.get(field))),
-            )
-            if who is not None and what is not None and len(who) == len(what):
-                yield from ((one, field, label) for one, label in zip(who, what, strict=True))
-            elif record.get(field) not in (None, "", [], "[]"):
-                yield "", "", ""
-
-        names = [cell_value(record.get(coder)) for record in records]
-        alike = [
-            name
-            for name in fields
-            if name != coder
-            and all(
-                _is_even(who, cell_value(record.get(name)))
-                for who, record in zip(names, records, strict=True)
-            )
-        ]
-        labels = [name for name in alike if _is_word(name, "label")] or alike
-        if options.label is not None:
-            labels = [name for name in alike if name == options.label]
-        if labels:
-            return Layout(tuple(labels), answers, coder)
-    return None
+def _beside(record: Record, field: str, coder: str) -> Iterator[Answer]:
+    """Answers in ``"annotators": ["a", "b"], "labels": [1, 0]``, also as texts with commas."""
+    who, what = (_listed(cell_value(record.get(name))) for name in (coder, field))
+    if who is not None and what is not None and len(who) == len(what):
+        yield from ((one, field, label) for one, label in zip(who, what, strict=True))
+    elif record.get(field) not in (None, "", [], "[]"):
+        yield "", "", ""
 
 
 def _is_even(coders: object, labels: object) -> bool:
@@ -288,39 +263,19 @@ def places_of(cells: Iterable[object]) -> list[list[str]]:
     )
 
 
-def _of_places(fields: Fields, options: Options) -> Layout | None:
-    """Find lists of one length that were named as labels: then the place is the coder."""
-
-    def answers(record: Record, field: str) -> Iterator[Answer]:
-        for place, label in enumerate(_side_by_side(cell_value(record.get(field))), 1):
-            yield str(place), field, label
-
-    if not places_of(fields.get(options.label or "", ())):
-        return None
-    note = "The lists name no coders: a place in the list counts as a coder."
-    return Layout((str(options.label),), answers, note=note)
+def _in_places(record: Record, field: str, _: str) -> Iterator[Answer]:
+    for place, label in enumerate(_side_by_side(cell_value(record.get(field))), 1):
+        yield str(place), field, label
 
 
-def _of_spans(fields: Fields) -> Layout | None:
-    """Find ``{"a": [[0, 4], [7, 9]]}``."""
-    found = []
-    for name, values in fields.items():
-        if not all(isinstance(value, dict) for value in values):
-            continue
-        lists = [places for value in values for places in value.values()]
-        if not all(isinstance(one, list) for one in lists):
-            continue
-        places = [place for some_places in lists for place in some_places]
-        if places and all(_span(place, name) is not None for place in places):
-            found.append(name)
-    return Layout(tuple(found), _places_by_coder) if found else None
-
-
-def _places_by_coder(record: Record, field: str) -> Iterator[Answer]:
-    """Return what an object holds for each coder."""
-    value = cell_value(record.get(field))
-    for coder, held in value.items() if isinstance(value, dict) else ():
-        yield str(coder), field, held
+def _are_spans(name: str, values: Sequence[Any]) -> bool:
+    if not all(isinstance(value, dict) for value in values):
+        return False
+    lists = [held for value in values for held in value.values()]
+    if not all(isinstance(held, list) for held in lists):
+        return False
+    places = [place for held in lists for place in held]
+    return bool(places) and all(_span(place, name) is not None for place in places)
 
 
 def _span(place: object, label: str) -> tuple[int, int, str] | None:

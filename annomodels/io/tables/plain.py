@@ -32,14 +32,16 @@ from annomodels.io.tables.columns import (
     text_of_items,
     without_label,
 )
-from annomodels.io.tables.grids import CUTS, Grid, are_times_of_one, grid_of, of_one_variable
+from annomodels.io.tables.grids import CUTS, Grid, are_alike, grid_of, is_coder, is_time
 from annomodels.io.tables.keys import parts_of
-from annomodels.io.tables.known import concluded, is_mean, truth_as_label
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
     are_times,
+    concluded,
+    is_mean,
     no_coders,
     question_column,
+    truth_as_label,
     unsuitable,
 )
 from annomodels.io.tables.table import NAMELESS, Table, distinct, name_all
@@ -78,14 +80,15 @@ def read_long(found: Records) -> None:
         table.source,
         options.question_column,
     )
+    if asked is not None:
+        options = replace(options, aside=(*options.aside, asked))
     taken = [name for name in options.taken if name != options.item]
-    taken += [] if asked is None else [asked]
     roles, free = _variables(table, options, taken)
     names, wrong = find_roles(table.header, roles, table.source, taken, table.coder)
     for role, name in options.extra.items():
         wrong += named_column(table.header, name, role, table.source)
         names[role] = name
-    used = {*names.values(), *options.taken, asked or "", options.question or ""}
+    used = {*names.values(), *options.taken, options.question or ""}
     left = set(table.header) - used
     doubled = table.doubled(left if wrong and left <= table.twice.keys() else used)
     if table.problems or wrong or doubled:
@@ -107,9 +110,6 @@ def read_long(found: Records) -> None:
             columns.problems += truth_as_label(own, said, options.taken)
         if columns.skips:
             columns.notes.append(without_label(columns.skips, len(columns.labels)))
-        used = (*columns.names.values(), *options.taken, asked or "")
-        if not options.every:
-            columns.alone = unused_columns(table.header, used, "truth" in names)
         return columns
 
     label = names["label"]
@@ -139,8 +139,9 @@ def melted(
     options: Options,
     *,
     named: bool = False,
+    note: str = "",
 ) -> Columns:
-    """One row for each cell of the columns of labels, with the coder of each, or the column of it.
+    """One row for each cell of the columns of labels, each with its coder, or the column of it.
 
     All tables are read by it: a long one has one column of labels, a wide one that of each coder.
     """
@@ -156,6 +157,9 @@ def melted(
         cells["label"] = [_as_set(cell) for cell in cells["label"]]
     columns = assemble(cells, table.rows, table.source, names, options.is_skip)
     columns.cells = lambda: table.columns
+    used = {*names.values(), *labels, *(labels.values() if named else ()), *options.taken}
+    has_truth = "truth" in names or "coder" not in names
+    columns.alone = [*unused_columns(table.header, used, has_truth), *([note] if note else [])]
     return columns
 
 
@@ -392,12 +396,13 @@ def read_wide(found: Records) -> None:
     grid = None if beside and not names else grid
     if grid is not None:
         conclusions = _conclusions(table, grid, options)
+        about = {"item": item, **options.extra}
         found.otherwise = (
             f"If all columns are coders, name them with {Option('coder_columns', [...])}."
         )
         found.parts = {
             name: partial(
-                _melted, table, item, {column: names.get(who, who) for who, column in row.items()},
+                melted, table, about, {column: names.get(who, who) for who, column in row.items()},
                 options, named=bool(names), note=conclusions.get(name, ""),
             )
             for name, row in grid.columns.items()
@@ -457,30 +462,27 @@ def _wide_alone(table: Table, options: Options) -> Columns:
 def _as_coders(
     table: Table, item: str, coders: Sequence[str], options: Options, grid: Grid | None
 ) -> Columns:
-    problems = [] if options.coder_columns is not None else _other_shape(table, coders, options)
-    if problems:
-        return Columns(problems=problems)
-    columns = _melted(table, item, {name: name for name in coders}, options)
+    if options.coder_columns is None:
+        counts = None if options.forced else counts_in(table, coders)
+        if counts is not None:
+            return Columns(problems=[counts_problem(counts, table.source, form="wide")])
+        own = {} if options.forced else {name: table.columns[name] for name in coders}
+        problems = measured(own, table.source, "wide") or _questions(table, coders, options)
+        if problems := problems or _not_coders(table, coders, options):
+            return Columns(problems=problems)
+    about = {"item": item, **options.extra}
+    columns = melted(table, about, {name: name for name in coders}, options)
     if grid is not None:
         first = next(iter(grid.columns))
         columns.alone.append(
             f"Every column is read as a coder. Are they {grid}? Then choose one with "
             f"{Option('question', first)}."
         )
-    elif are_times_of_one(coders):
+    elif are_alike(coders, is_time):
         columns.alone.append(
             f"Columns {some(coders)} are called after times, and each is read as a coder."
         )
     return columns
-
-
-def _other_shape(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
-    counts = None if options.forced else counts_in(table, coders)
-    if counts is not None:
-        return [counts_problem(counts, table.source, form="wide")]
-    own = {} if options.forced else {name: table.columns[name] for name in coders}
-    problems = measured(own, table.source, "wide") or _questions(table, coders, options)
-    return problems or _not_coders(table, coders, options)
 
 
 def _naming(header: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -505,25 +507,9 @@ def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
     return names if all(cells) and labels.isdisjoint(set().union(*cells)) else {}
 
 
-def _melted(
-    table: Table,
-    item: str,
-    coders: dict[str, str],
-    options: Options,
-    *,
-    named: bool = False,
-    note: str = "",
-) -> Columns:
-    """One row for each cell; `coders` names the coder of each column, or the column of names."""
-    columns = melted(table, {"item": item, **options.extra}, coders, options, named=named)
-    used = {item, *coders, *(coders.values() if named else ()), *options.taken}
-    columns.alone = [*unused_columns(table.header, used, gold=True), *([note] if note else [])]
-    return columns
-
-
 def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
     """Columns that are called after what was asked, most of them or boxes: they are questions."""
-    if of_one_variable(coders):
+    if are_alike(coders, is_coder):
         return []
     asked = list(filter(is_asked, coders))
     sure = 2 * len(asked) > len(coders)

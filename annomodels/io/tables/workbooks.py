@@ -2,60 +2,32 @@
 
 from __future__ import annotations
 
-import datetime
 import io
 import os
-import re
 import tempfile
-import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
 from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.archives import Members, open_zip
-from annomodels.io.border import first_line, guarded, needs
-from annomodels.io.tables.delimited import text_of
-from annomodels.io.tables.table import Table
-from annomodels.io.xmlsafe import check_xml
+from annomodels.io.border import Members, check_xml, first_line, needs, open_zip
+from annomodels.io.tables.table import Table, text_of
 
 EVERY_SHEET = "*"
 _TRIED = 8  # sheets that are looked at for labels of several coders
 Rows = list[list[str]]
-_parsed: ContextVar[dict[bytes, dict[str, Rows]] | None] = ContextVar("_parsed", default=None)
-
-
-@contextmanager
-def parsed_once() -> Iterator[None]:
-    """Parse each workbook once within, however many of its sheets are read."""
-    before = _parsed.set({})
-    try:
-        yield
-    finally:
-        _parsed.reset(before)
 
 
 def sheets_of(data: bytes, source: str) -> dict[str, Rows]:
     """Rows of cells, as texts, of the sheets of a workbook (Excel or OpenDocument) with cells."""
-    kept = _parsed.get()
-    if kept is not None and data in kept:
-        return kept[data]
     parts = open_zip(data, source)
     for name in parts.ending(".xml", ".rels"):
         check_xml(parts.read(name), f"{source}, {name}")
-    is_open = "content.xml" in parts.names
-    with guarded(source, "workbook"):
-        sheets = _open_sheets(parts.read("content.xml")) if is_open else _sheets(data, source)
-    found = {name: rows for name, rows in sheets.items() if any(any(row) for row in rows)}
-    if kept is not None:
-        kept[data] = found
-    return found
+    sheets = _sheets(data, source)
+    return {name: rows for name, rows in sheets.items() if any(any(row) for row in rows)}
 
 
 def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Rows:
@@ -84,75 +56,23 @@ def as_folder(sheets: Mapping[str, Rows], source: str) -> Members:
 
 def _sheets(data: bytes, source: str) -> dict[str, Rows]:
     try:
-        import openpyxl
+        import python_calamine
     except ImportError:
-        raise needs("openpyxl", "An Excel workbook") from None
+        raise needs("python-calamine", "A workbook") from None
     try:
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            return {
-                page.title: _filled(_rows(page), parts.read(page._worksheet_path))
-                for page in book.worksheets
-            }
-    except Exception as error:  # openpyxl raises whatever its parser met
-        what = f"The Excel workbook is damaged: {first_line(error)}."
-        raise AnnotationError(what, source, "Save it again, or as CSV.") from error
+        book = python_calamine.load_workbook(io.BytesIO(data))
+        return {name: _filled(book.get_sheet_by_name(name)) for name in book.sheet_names}
+    except Exception as error:  # the library raises whatever its parsers met
+        what = f"The workbook is damaged: {first_line(error)}."
+        raise AnnotationError(what, source, "Save it again, or as CSV.", code="damaged") from error
 
 
-_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
-_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_PARAGRAPH = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}p"
-_WIDEST, _LONGEST = 16_384, 1_048_576  # columns and rows that a sheet can have
-
-
-def _open_sheets(content: bytes) -> dict[str, Rows]:
-    sheets: dict[str, Rows] = {}
-    for page in ElementTree.fromstring(content).iter(f"{_TABLE}table"):
-        rows = sheets.setdefault(page.get(f"{_TABLE}name", "Sheet"), [])
-        empty = 0  # rows without cells count only if others follow
-        for row in page.iter(f"{_TABLE}table-row"):
-            cells: list[str] = []
-            for cell in row:
-                times = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
-                cells += [_open_cell(cell)] * min(times, _WIDEST)
-            while cells and not cells[-1]:
-                cells.pop()
-            times = min(int(row.get(f"{_TABLE}number-rows-repeated", 1)), _LONGEST)
-            if cells:
-                rows += [[] for _ in range(empty)] + [list(cells) for _ in range(times)]
-            empty = 0 if cells else empty + times
-        width = max(map(len, rows), default=0)
-        sheets[page.get(f"{_TABLE}name", "Sheet")] = [r + [""] * (width - len(r)) for r in rows]
-    return sheets
-
-
-def _open_cell(cell: ElementTree.Element) -> str:
-    number = cell.get(f"{_OFFICE}value")
-    if cell.get(f"{_OFFICE}value-type") == "float" and number is not None:
-        return _shown(float(number)) if float(number).is_integer() else number
-    return "\n".join("".join(part.itertext()) for part in cell.iter(_PARAGRAPH))
-
-
-def _rows(page: Any) -> Rows:
-    page.reset_dimensions()  # some programs write a wrong size
-    rows = [[_shown(cell) for cell in row] for row in page.iter_rows(values_only=True)]
-    width = max((len(row) for row in rows), default=0)
-    return [row + [""] * (width - len(row)) for row in rows]
-
-
-_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
-
-
-def _filled(rows: Rows, page: bytes) -> Rows:
+def _filled(sheet: Any) -> Rows:
     """Rows in which a merged cell over several rows is repeated in each of them."""
-    for letters, top, bottom in _MERGED.findall(page):
-        place = 0
-        for letter in letters:
-            place = 26 * place + letter - 64  # A is 1
-        first = int(top) - 1
-        for row in rows[first + 1 : int(bottom)]:
-            if place <= len(row):
-                row[place - 1] = rows[first][place - 1]
+    rows = [list(map(_shown, row)) for row in sheet.to_python(skip_empty_area=False)]
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        for row in [row for row in rows[top + 1 : bottom + 1] if left < len(row)]:
+            row[left] = rows[top][left]
     return rows
 
 
@@ -164,8 +84,6 @@ def _shown(cell: object) -> str:
         return str(cell).lower()
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    if isinstance(cell, datetime.datetime):
-        return cell.isoformat(sep=" ")
     return str(cell)
 
 

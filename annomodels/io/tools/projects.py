@@ -11,12 +11,10 @@ from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.archives import Members, open_zip
-from annomodels.io.border import decoded, needs
+from annomodels.io.border import Members, check_xml, decoded, needs, open_zip
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import GOLD, to_code_points
-from annomodels.io.xmlsafe import check_xml
 
 _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedproject"))
 _CURATED = "CURATION_USER"

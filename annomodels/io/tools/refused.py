@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -29,12 +29,21 @@ REGIONS = (
 )
 
 
+NO_CODERS = (  # what is wrong, and how to fix it
+    "doccano wrote no names of coders into this export, because the project shares its labels "
+    "among all members.",
+    "In doccano, switch off 'Share annotations across all users' in the project and export again: "
+    "the zip archive then holds one file for each coder. Or give a folder with one file for each.",
+)
+
+
 class Refused(AnnotationError):
     """A file is known for what it is, and no names of columns make labels of coders of it."""
 
 
 def refuse(source: Source, options: Options) -> None:
-    for look in (_known, _doccano, _project, _report, _patterns, _counts, _marked):
+    looks = {"folder": [_project], "xml": [], "json": [_doccano, _patterns, _counts, _marked]}
+    for look in (_known, *looks.get(source.shape, (_report, _patterns, _counts, _marked))):
         found = look(source, options)
         if found is not None:
             if isinstance(found, Problem):
@@ -48,15 +57,18 @@ Refusal = Problem | tuple[str, str, str] | None
 
 def _doccano(source: Source, options: Options) -> Refusal:
     """Find one file of doccano, which says nothing of coders."""
-    if not source.is_json or options.coder is not None:
+    if options.coder is not None:
         return None
-    from annomodels.io.tools.doccano import NO_CODERS, labeled
-
     own = [record for record in source.sample if labeled(record)]
     lists = [r for r in own if isinstance(r.get("label", r.get("entities")), list)]
     if not lists or any(matched(list(record))["coder"] for record in lists):
         return None
     return *NO_CODERS, "no-coders"
+
+
+def labeled(names: Collection[str]) -> bool:
+    has_text = "text" in names or "filename" in names or "data" in names
+    return "id" in names and has_text and ("label" in names or "entities" in names)
 
 
 @cache
@@ -116,10 +128,9 @@ def _fits(pattern: str, names: Sequence[str]) -> bool:
 
 def _project(source: Source, options: Options) -> Refusal:
     """Find a project of INCEpTION or WebAnno without annotations to read."""
-    if source.inside is None:
-        return None
     from annomodels.io.tools.projects import export_again, unread
 
+    assert source.inside is not None
     return export_again(source.name, source.inside) if unread(source.inside) else None
 
 
@@ -153,7 +164,7 @@ _SINGLE = "Give the individual labels, a row each: item, coder, label."
 def _counts(source: Source, options: Options) -> Refusal:
     """Find columns that count labels, where nothing was said about the table."""
     said = (options.coder, options.label, options.coder_columns, options.question)
-    if source.kind in ("xml", "inside") or any(said) or options.forced or source.table.problems:
+    if any(said) or options.forced or source.table.problems:
         return None
     if (name := _tally(source)) and not matched(source.header)["coder"]:
         what = f"The objects in {name!r} count the labels of each class, and not who gave which."
@@ -200,8 +211,6 @@ def _tally(source: Source) -> str:
 def _marked(source: Source, options: Options) -> Refusal:
     """Find text with tags in most columns, where none is named or known for labels."""
     if options.label or options.question or options.coder_columns:
-        return None
-    if source.kind in ("xml", "inside"):
         return None
     few = {n: [c for c in islice(cells, _ROWS) if c] for n, cells in source.table.columns.items()}
     few = {name: cells for name, cells in few.items() if cells}

@@ -75,10 +75,6 @@ class Rows:
         ]
 
 
-def _lines(cell: object) -> list[str]:
-    return [part for part in str(cell or "").split("\n") if part]
-
-
 def _unpacked(cell: object) -> dict[str, Any]:
     """Answers to each task: a text, a list of texts, or the choices of a survey; no drawings."""
     found: dict[str, Any] = {}
@@ -103,11 +99,11 @@ def _choices(cell: object) -> object:
     return value if isinstance(value, list) else cell
 
 
-def _as_it_is(cell: Any) -> Any:
-    return cell
-
-
-_LABELS = {"": _as_it_is, "lines": _lines, "choices": _choices}
+_LABELS: dict[str, Callable[[Any], Any]] = {
+    "": lambda cell: cell,
+    "lines": lambda cell: [part for part in str(cell or "").split("\n") if part],
+    "choices": _choices,
+}
 
 
 def read_rows(form: Rows, found: Records) -> None:
