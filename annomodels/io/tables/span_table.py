@@ -9,12 +9,8 @@ from annomodels.data.validation import at_rows, counted, is_blank
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched, named_column
+from annomodels.io.words import OF_SPANS
 
-_STARTS = "start begin start_offset begin_offset start_char char_start span_start start_pos".split()
-_ENDS = "end stop end_offset stop_offset end_char char_end span_end end_pos".split()
-_DOCUMENTS = "document doc document_id doc_id docid file filename text_id item id".split()
-_LABELS = "label type tag entity entity_type category".split()
-_QUOTES = "text quote words mention span_text".split()
 _LOOKED_AT = 50  # rows that decide
 _LARGEST = 10**8  # characters of a text; larger numbers are times
 
@@ -43,7 +39,7 @@ def is_span_table(source: Source, options: Options) -> bool:
 
 
 def read_span_table(found: Records) -> None:
-    """Marks of each row; a row without a place says that its coder read the document."""
+    """Read the mark of each row; a row without a place says that its coder read the document."""
     source, options = found.source, found.options
     table = found.taken(source.table, used=())
     names = _roles(table.header, options)
@@ -88,8 +84,7 @@ def _roles(header: Sequence[str], options: Options) -> dict[str, str]:
     said = {"document": options.item, "coder": options.coder, "label": options.label}
     said["text"] = options.text
     found = {role: name for role, name in said.items() if name is not None}
-    by_word = {"document": _DOCUMENTS, "start": _STARTS, "end": _ENDS, "label": _LABELS}
-    for role, words in {**by_word, "text": _QUOTES}.items():
+    for role, words in OF_SPANS.items():
         name = next((known[word] for word in words if word in known), None)
         if name is not None and name not in found.values():
             found.setdefault(role, name)
@@ -105,4 +100,4 @@ def _place(ends: Sequence[object]) -> tuple[int, int] | None:
         start, end = (int(str(value).removesuffix(".0")) for value in ends)
     except ValueError:
         return None
-    return (start, end) if 0 <= start and end < _LARGEST else None
+    return (start, end) if start >= 0 and end < _LARGEST else None
