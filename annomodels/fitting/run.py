@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
@@ -13,10 +13,13 @@ from annomodels.data.schema import RawResult, conform
 from annomodels.engines.settings import MEMORY, Interrupts, Settings
 from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.fitting.fit import Fit
+from annomodels.io.span_builder import Spans
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
 from annomodels.models.encoded import expanded, require_learnable
 from annomodels.progress import Progress, reporting
+from annomodels.spans.fit import SpanFit, fit_spans
+from annomodels.spans.model import SpanModel
 
 if TYPE_CHECKING:
     from annomodels.scale.scanned import Scanned
@@ -33,9 +36,19 @@ LAST_STAGE = "coders"
 ENGINES = ("gibbs", "nuts", "em")
 
 
+@overload
+def fit(data: Spans, model: SpanModel | None = None, **options: Any) -> SpanFit: ...
+
+
+@overload
 def fit(
-    data: Annotations | Scanned | Candidates,
-    model: str | Model | None = None,
+    data: Annotations | Scanned | Candidates, model: str | Model | None = None, **options: Any
+) -> Fit: ...
+
+
+def fit(
+    data: Annotations | Scanned | Candidates | Spans,
+    model: str | Model | SpanModel | None = None,
     *,
     engine: str = "auto",
     chains: int = 4,
@@ -52,14 +65,15 @@ def fit(
     memory: int = MEMORY,
     executor: object = None,
     progress: Progress | None = None,
-) -> Fit:
+) -> Fit | SpanFit:
     """Fit a model of annotation.
 
     Parameters
     ----------
     data
         The annotations; a scan of them (:func:`annomodels.scan`) that is fitted block by block; or
-        mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`).
+        mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`); or spans
+        (:func:`annomodels.read_spans`), whose result is a :class:`annomodels.spans.fit.SpanFit`.
     model
         A model or its name. By default ``stack``: a model of the coders and the votes,
         calibrated on public data sets; ``hierarchical`` or ``pooled`` if a stack cannot be
@@ -120,6 +134,14 @@ def fit(
     >>> result.tree["truth"]["p_truth"].shape
     (6, 2)
     """
+    if isinstance(data, Spans):
+        if engine not in ("auto", "gibbs") or not isinstance(model, SpanModel | None):
+            raise NotApplicable(
+                "Spans have a model of their own, sampled by gibbs: leave out both."
+            )
+        return fit_spans(data, model, chains=chains, draws=draws, warmup=warmup, seed=seed)
+    if isinstance(model, SpanModel):
+        raise NotApplicable("This is a model of spans, and the data are not spans.")
     data = as_annotations(data)
     if model is None:
         model = default_model(data, engine, executor=executor, partitions=partitions)
