@@ -13,6 +13,7 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import SPAN_F1, UNITIZING
 from annomodels.coefficients.formulas import less
+from annomodels.coefficients.overlaps import others_there
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.rows import ranges
 from annomodels.coefficients.tables import over
@@ -401,12 +402,15 @@ def layer(units: Units, label: int) -> Layer:
     used = active >= 2
     apart = np.zeros(units.n_texts)
     gap_length, gap_text = [], []
+    rows = np.flatnonzero(mine)
+    rows = rows[np.lexsort((units.start[rows], units.coder[rows], units.text[rows]))]
+    cells = units.text[rows] * units.n_coders + units.coder[rows]
     for text in np.flatnonzero(used):
-        here = mine & (units.text == text)
+        coders = np.flatnonzero(units.active[text])
+        ends = [np.searchsorted(cells, text * units.n_coders + coders + n) for n in (0, 1)]
         spans = {
-            coder: (units.start[here & by], units.end[here & by])
-            for coder in np.flatnonzero(units.active[text])
-            for by in [units.coder == coder]
+            coder: (units.start[rows[first:last]], units.end[rows[first:last]])
+            for coder, first, last in zip(coders, *ends, strict=True)
         }
         pairs = combinations(spans.values(), 2)
         total = sum(_apart(one, other) for one, other in pairs)
@@ -577,10 +581,18 @@ def _sums(layers: list[Layer], weights: Floats) -> tuple[Floats, Floats]:
     return observed / len(layers), expected / len(layers)
 
 
-def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
+def span_f1(
+    units: Units,
+    label: Hashable | None = None,
+    *,
+    overlapping: bool = False,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Agreement:
     """F1 of the units of one coder against those of another, over all pairs of coders.
 
-    A unit is found if the other coder marked the same stretch with the same label. Pairs and texts
+    A unit is found if the other coder marked the same stretch with the same label; if units may
+    overlap instead, any stretch of that label which shares a position with it. Pairs and texts
     are added before they are divided, so that a text counts by its units. F1 is not corrected for
     chance, which hardly ever gives the same stretch.
 
@@ -588,6 +600,10 @@ def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
     ----------
     units
         Who marked which stretch of which text.
+    label
+        A label; without it all labels.
+    overlapping
+        Whether a unit is found by any unit of its label that overlaps it.
     draws
         Number of draws of the sampling posterior (Bayesian bootstrap over texts), 0 for none.
     seed
@@ -614,10 +630,16 @@ def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
     coders = units.active.sum(axis=1)
     used = coders >= 2
     mine = used[units.text]
-    places = np.column_stack([units.text, units.label, units.start, units.end])[mine]
-    same, times = np.unique(places, axis=0, return_counts=True)
-    n = len(used)
-    found = np.bincount(same[:, 0].astype(np.int64), times * (times - 1.0), n)
+    if label is not None:
+        mine &= np.array([one == label for one in units.labels])[units.label]
+    text, code, coder = units.text[mine], units.label[mine], units.coder[mine]
+    start, end, n = units.start[mine], units.end[mine], len(used)
+    if overlapping:
+        found = np.bincount(text, others_there(text, code, coder, start, end), n).astype(float)
+    else:
+        places = np.column_stack([text, code, start, end])
+        same, times = np.unique(places, axis=0, return_counts=True)
+        found = np.bincount(same[:, 0].astype(np.int64), times * (times - 1.0), n)
     marked = np.bincount(units.text[mine], minlength=n) * (coders - 1.0)
     n_texts, reason, note, drawn = int(used.sum()), "", "", None
     notes: tuple[str, ...] = ()
@@ -633,16 +655,17 @@ def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
         elif draws:
             weights, recipe = _text_weights(used, draws, seed)
             drawn, notes = over(weights @ found, weights @ (marked * used)), (recipe,)
+    how = ", overlapping" * overlapping + (f", {label}" if label is not None else "")
     return Agreement(
         name=SPAN_F1.name,
-        title=SPAN_F1.title,
+        title=f"{SPAN_F1.title}{how}",
         value=value,
         observed=value,
         expected=math.nan,
         kind="agreement",
         n_items=n_texts,
         n_coders=units.n_coders,
-        n_labels=len(places),
+        n_labels=len(text),
         convention="complete" if units.active.all() else "texts that two coders worked on",
         note=note,
         reason=reason,

@@ -303,6 +303,7 @@ def read_spans(
     text: str | None = None,
     format: str = "auto",
     seen: str | None = None,
+    models: bool = False,
     encoding: str | None = None,
 ) -> Spans:
     r"""Read marked stretches of text and their chains, without making items of them.
@@ -317,7 +318,7 @@ def read_spans(
         Fields that name the document and hold its text, where the tool lets one choose.
     format
         "auto" or the name of a format.
-    seen
+    seen, models
         As for :func:`annomodels.read`.
     encoding
         Encoding of the text; UTF-8 by default.
@@ -349,8 +350,10 @@ def read_spans(
     source = _opened(path, {"encoding": encoding})
     with guarded(source.name):
         key = source.with_key(item)
-        options = Options(item=key, names=item, text=text, format=format, seen=_how_seen(seen))
-        return read_spans_of(source, options)
+        more: dict[str, Any] = {"seen": _how_seen(seen), "models": models}
+        return read_spans_of(
+            source, Options(item=key, names=item, text=text, format=format, **more)
+        )
 
 
 # keywords of `read` that reading spans knows, next to those of `read_spans`

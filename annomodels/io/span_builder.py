@@ -131,15 +131,14 @@ class Spans:
         >>> len(spans.spans), spans.notes
         (1, ('Attributes are kept in your project and not modeled: Sure (1).',))
         """
-        layers = {n: many for n, many in self.questions.items() if n not in self.attributes}
-        asked, problems = choose_question(
-            self.questions if question in self.attributes else layers or self.questions,
-            question, self.source, "span",
-        )  # fmt: skip
+        counts = self.questions or dict(Counter(span.question for span in self.spans))
+        layers = {n: many for n, many in counts.items() if n not in self.attributes}
+        offered = counts if question in self.attributes else layers or counts
+        asked, problems = choose_question(offered, question, self.source, "span")
         if problems:
             raise AnnotationError(problems)
         kept = tuple(span for span in self.spans if span.question == asked)
-        left = [f"{n} ({self.questions[n]:,})" for n in self.attributes if n in self.questions]
+        left = [f"{n} ({counts[n]:,})" for n in self.attributes if n in counts]
         told = f"Attributes are kept in your project and not modeled: {', '.join(left)}."
         notes = self.notes + (told,) * bool(left and asked not in self.attributes)
         return replace(self, spans=kept, notes=notes, attributes=())
@@ -241,6 +240,8 @@ def in_code_points(
             if end >= len(table):
                 return False
             start, end = table[start], table[end]
+        if end > len(texts[span.document]):
+            return False
         return texts[span.document][start:end].split() == words.split()
 
     known = [(span, words) for span, words in quotes if span.document in texts]
@@ -342,7 +343,7 @@ def who_read(
 # -- rules that make items of spans, so that labels can be compared ---------------------------
 
 NONE = "(none)"
-_WORD = re.compile(r"\w+|[^\w\s]")
+WORD = re.compile(r"\w+|[^\w\s]")
 
 Places = list[tuple[int, int]]
 
@@ -362,7 +363,7 @@ def _tokens(spans: Sequence[Span], document: str, every: Spans) -> Places:
             f"Use {Option('units', 'exact')} or {Option('units', 'overlap')}, or add the texts."
         )
         raise AnnotationError(what, every.source, remedy)
-    return [found.span() for found in _WORD.finditer(text)]
+    return [found.span() for found in WORD.finditer(text)]
 
 
 def _overlapping(spans: Sequence[Span], document: str, _: Spans) -> Places:
