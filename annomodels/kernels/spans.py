@@ -11,6 +11,8 @@ from annomodels.kernels.random import gamma_variate, log_dirichlet, uniform
 
 # steps of the slice sampler of a concentration, on the log scale
 WIDTH, MOST_STEPS = 1.0, 30
+# iterations between two steps of the concentrations, which take most of the work
+EACH = 5
 # smallest probability: the logarithm of a smaller one could be that of 0
 LEAST = 1e-12
 
@@ -88,9 +90,11 @@ def move_rows(
     state: Array,
     pair: Array,
     room: Array,
+    moves: bool,
 ) -> float:
-    """Draw the mean of rows and their concentration, given counts [row, column]."""
-    log_s = move_concentration(log_s, counts, mean, center, state)
+    """Draw the mean of rows and, if it moves, their concentration, given counts [row, column]."""
+    if moves:
+        log_s = move_concentration(log_s, counts, mean, center, state)
     s = math.exp(log_s)
     tables = room[0]
     tables[:] = prior
@@ -178,7 +182,8 @@ def run_chain(
     warmup: int,
     draws: int,
     thin: int,
-    document: Array,
+    context: Array,
+    contexts: int,
     answer_first: Array,
     coder: Array,
     visit: Array,
@@ -205,8 +210,6 @@ def run_chain(
     exact: Array,
     attentive: Array,
     steadiness: Array,
-    of_document: Array,
-    of_visit: Array,
     log_density: Array,
     truth: Array,
     truth_shape: Array,
@@ -215,7 +218,7 @@ def run_chain(
 ) -> None:
     """Run a chain; the arrays from `prevalence` on are filled."""
     groups, coders, classes = known.shape[0], exact.shape[1], prevalence_prior.shape[0]
-    documents, visits = of_document.shape[1], visit_first[coders]
+    visits = visit_first[coders]
     state, pair, room = np.empty(1, np.uint64), np.empty(2), np.empty((2, classes))
     state[0] = np.uint64(key)
     sizes = shape_first[1:] - shape_first[:-1]
@@ -224,7 +227,7 @@ def run_chain(
     log_exact, log_wrong = np.empty(coders), np.empty(coders)
     counts, borders = np.zeros((classes, coders, classes)), np.zeros((coders, 2))
     attended, attends = np.zeros((visits, 2)), np.full(visits, 0.9)
-    shares, log_shares = np.zeros((documents, classes)), np.zeros((documents, classes))
+    shares, log_shares = np.zeros((contexts, classes)), np.zeros((contexts, classes))
     means, logs = np.empty((classes, classes)), np.full(classes, centers[0])
     overall, log_even = np.full(classes, 1.0 / classes), centers[1]
     mean_attention = np.empty((coders, 2))
@@ -244,13 +247,14 @@ def run_chain(
         if known[g] >= 0:
             chosen[g], chosen_shape[g] = known[g], max(known_shape[g], 0)
     for iteration in range(warmup + draws * thin):
+        moves = iteration % EACH == 0
         counts[:] = 0.0
         borders[:] = 0.0
         shares[:] = 0.0
         attended[:] = 0.0
         for g in range(groups):
             k, s = chosen[g], chosen_shape[g]
-            shares[document[g], k] += 1.0
+            shares[context[g], k] += 1.0
             for a in range(answer_first[g], answer_first[g + 1]):
                 j, said, v = coder[a], label[a], visit[a]
                 if said == 0:
@@ -263,15 +267,15 @@ def run_chain(
                 if k > 0 and said > 0:
                     borders[j, 0 if shape[a] == s else 1] += 1.0
         log_even = move_rows(
-            shares, overall, log_even, centers[1], prevalence_prior, state, pair, room
+            shares, overall, log_even, centers[1], prevalence_prior, state, pair, room, moves
         )
-        for d in range(documents):
+        for d in range(contexts):
             for k in range(classes):
                 row[k] = math.exp(log_even) * overall[k] + shares[d, k]
             log_dirichlet(state, pair, row, log_shares[d])
         for k in range(classes):
             logs[k] = move_rows(
-                counts[k], means[k], logs[k], centers[0], base_prior[k], state, pair, room
+                counts[k], means[k], logs[k], centers[0], base_prior[k], state, pair, room, moves
             )
             for j in range(coders):
                 for other in range(classes):
@@ -286,7 +290,7 @@ def run_chain(
             own = attended[visit_first[j] : visit_first[j + 1]]
             log_steady[j] = move_rows(
                 own, mean_attention[j], log_steady[j], centers[2], attention_prior, state, pair,
-                room[:, :2],
+                room[:, :2], moves,
             )  # fmt: skip
             for v in range(visit_first[j], visit_first[j + 1]):
                 for n in range(2):
@@ -299,7 +303,7 @@ def run_chain(
         for g in range(groups):
             value = group_weights(
                 g, answer_first, coder, visit, label, shape, shape_first, log_other, log_shape,
-                log_nothing, log_shares[document[g]], rows, attends, log_exact, log_wrong,
+                log_nothing, log_shares[context[g]], rows, attends, log_exact, log_wrong,
                 by_class, by_shape,
             )  # fmt: skip
             if known[g] >= 0:
@@ -334,7 +338,3 @@ def run_chain(
                 attentive[kept, j] = mean_attention[j, 0]
                 steadiness[kept, j] = math.exp(log_steady[j])
                 confusion[kept, j] = rows[j]
-            of_visit[kept] = attends
-            for d in range(documents):
-                for k in range(classes):
-                    of_document[kept, d, k] = math.exp(log_shares[d, k])

@@ -21,6 +21,8 @@ from annomodels.io.sealed import write_tree
 from annomodels.io.span_builder import Span, Spans
 from annomodels.io.writing import atomic_path
 from annomodels.spans import tables
+from annomodels.spans.agreement import span_agreement
+from annomodels.spans.calibration import calibrated
 from annomodels.spans.decode import Metric
 from annomodels.spans.groups import Groups, groups_of
 from annomodels.spans.model import Draws, SpanModel, sample
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # groups are many and chains start near the mode, so fewer draws do than of items
-SHORTER = 4
+SHORTER = 8
 
 
 def fit_spans(
@@ -61,7 +63,7 @@ def fit_spans(
     decisions
         Spans that an expert decided; label ``(none)`` for "no span is here".
     chains, draws, warmup
-        As of :func:`annomodels.fit`; a quarter of the draws is made.
+        As of :func:`annomodels.fit`; an eighth of them is made.
     seed
         Random seed [default: a new one, which the result keeps].
 
@@ -83,7 +85,7 @@ def fit_spans(
     decided = list(decisions)
     groups = groups_of(spans, nested=nested, decisions=decided)
     options = {"chains": chains, "draws": -(-draws // SHORTER), "warmup": -(-warmup // SHORTER)}
-    found = sample(groups, model, seed=seed, **options)
+    found = calibrated(groups, sample(groups, model, seed=seed, **options), model, seed)
     attrs = {
         "engine": "gibbs", "seed": seed, "chains": chains, "draws": draws, "warmup": warmup,
         "command": "", "seconds": time.monotonic() - began, "nested": groups.nested,
@@ -173,7 +175,7 @@ class SpanFit(Html):
 
     def agreement(self) -> Summary:
         """Return agreement between coders, with intervals over documents."""
-        return self._facts.agreement()
+        return span_agreement(self.spans)
 
     def documents(self) -> pd.DataFrame:
         """Return spans of the gold layer, correct and true spans of each document, as expected."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -37,8 +38,9 @@ class Groups:
     ----------
     labels, coders, documents
         Names behind the codes; a label has code 1 or more, "nothing" is 0.
-    document
-        Code of the document of each group.
+    document, context
+        Codes of the document of each group, and of what its class may depend on: groups with the
+        same text, or else those of its document.
     answer_first
         Place of the first answer of each group, and the number of answers.
     coder, label, shape
@@ -72,6 +74,7 @@ class Groups:
     coders: tuple[str, ...]
     documents: tuple[str, ...]
     document: AnyArray
+    context: AnyArray
     answer_first: AnyArray
     coder: AnyArray
     visit: AnyArray
@@ -149,12 +152,12 @@ def groups_of(
         decided.setdefault(span.document, []).append(span)
     decided_labels = {s.label for found in decided.values() for s in found} - {NONE, ""}
     labels = tuple(sorted({span.label for span in marks} | decided_labels))
-    by_document: dict[str, list[Span]] = {name: [] for name in spans.seen}
+    by_document: dict[str, list[Span]] = {name: [] for name in sorted(spans.seen)}
     for span in marks:
         by_document.setdefault(span.document, []).append(span)
     builder = _Builder(labels, {name: n for n, name in enumerate(coders)})
     for code, (name, found) in enumerate(by_document.items()):
-        seen = [coder for coder in spans.seen.get(name, ()) if coder != GOLD]
+        seen = sorted(set(spans.seen.get(name, ())) - {GOLD})
         expert = decided.get(name, [])
         curated = GOLD in spans.seen.get(name, ())
         places = [(s.start, s.end, s.coder, s.label) for s in found]
@@ -162,14 +165,14 @@ def groups_of(
         touched = None if curated else [(s.start, s.end) for s in expert]
         for part in _nested_parts(places) if nested else _parts(places):
             builder.add(code, part, seen, touched)
-    return builder.finished(coders, tuple(by_document), nested, tuple(notes))
+    return builder.finished(spans.texts, coders, tuple(by_document), nested, tuple(notes))
 
 
 Place = tuple[int, int, str, str]
 
 
 def _is_nested(marks: Sequence[Span]) -> bool:
-    kept, dropped = _flat([span for span in marks if span.coder != GOLD])
+    _, dropped = _flat([span for span in marks if span.coder != GOLD])
     return dropped >= max(NESTED * len(marks), 2)
 
 
@@ -181,7 +184,7 @@ def _flat(marks: Sequence[Span]) -> tuple[list[Span], int]:
     out: list[Span] = []
     for found in by_layer.values():
         found.sort(key=lambda span: (span.start, -span.end, span.label))
-        if all(a.end <= b.start for a, b in zip(found, found[1:], strict=False)):
+        if all(a.end <= b.start for a, b in pairwise(found)):
             out += found
             continue
         kept: list[Span] = []
@@ -193,7 +196,7 @@ def _flat(marks: Sequence[Span]) -> tuple[list[Span], int]:
 
 
 def _parts(places: list[Place]) -> Iterable[list[Place]]:
-    """Marks that overlap, directly or through others."""
+    """Yield marks that overlap, directly or through others."""
     part: list[Place] = []
     end = -1
     for place in sorted(places):
@@ -207,7 +210,7 @@ def _parts(places: list[Place]) -> Iterable[list[Place]]:
 
 
 def _nested_parts(places: list[Place]) -> Iterable[list[Place]]:
-    """Marks of the same span: of overlapping marks, at most one of each coder."""
+    """Yield marks of the same span: of overlapping marks, at most one of each coder."""
     for part in _parts(places):
         votes = Counter((start, end) for start, end, _, _ in part)
         clusters: list[tuple[tuple[int, int], set[str], list[Place]]] = []
@@ -239,6 +242,7 @@ class _Builder:
         self._labels, self._coders = tuple(labels), coders
         self._document: list[int] = []
         self._answer_first, self._shape_first = [0], [0]
+        self._most_marked: list[tuple[int, int]] = []
         self._coder: list[int] = []
         self._label_of: list[int] = []
         self._shape: list[int] = []
@@ -262,10 +266,8 @@ class _Builder:
         answers: dict[str, list[Piece]] = {}
         for start, end, coder, label in part:
             answers.setdefault(coder, []).append((start, end, label))
-        shapes = {tuple(p[:2] for p in pieces): -1 for pieces in answers.values()}
-        for n, shape in enumerate(sorted(shapes)):
-            shapes[shape] = n
-        ordered = sorted(shapes)
+        ordered = sorted({tuple(p[:2] for p in pieces) for pieces in answers.values()})
+        shapes = {shape: n for n, shape in enumerate(ordered)}
         longest = [max(range(len(s)), key=lambda n: (s[n][1] - s[n][0], -n)) for s in ordered]
         coded: dict[str, tuple[int, list[int]]] = {
             coder: (shapes[tuple(p[:2] for p in pieces)], [self._label[p[2]] for p in pieces])
@@ -276,6 +278,8 @@ class _Builder:
             self._coder.append(self._coders[coder])
             self._shape.append(shape)
             self._label_of.append(said[longest[shape]] if said else 0)
+        votes = Counter((start, end) for start, end, _, _ in part)
+        self._most_marked.append(max(votes, key=lambda place: (votes[place], place)))
         self._document.append(document)
         self._answer_first.append(len(self._coder))
         self._add_shapes(ordered, longest, [coded[c] for c in seen if c in coded])
@@ -319,6 +323,7 @@ class _Builder:
 
     def finished(
         self,
+        texts: Mapping[str, str],
         coders: tuple[str, ...],
         documents: tuple[str, ...],
         nested: bool,
@@ -331,10 +336,20 @@ class _Builder:
         pairs = coder.astype(np.int64) * max(len(documents), 1) + document[group]
         visits, visit = np.unique(pairs, return_inverse=True)
         first = np.searchsorted(visits, np.arange(len(coders) + 1) * max(len(documents), 1))
+        named = [
+            texts.get(documents[d], "")[start:end].casefold()
+            for d, (start, end) in zip(self._document, self._most_marked, strict=True)
+        ]
+        times = Counter(named)
+        contexts: dict[Hashable, int] = {}
+        context = [
+            contexts.setdefault(text if text and times[text] > 1 else d, len(contexts))
+            for d, text in zip(self._document, named, strict=True)
+        ]
         return Groups(
             labels=self._labels, coders=coders, documents=documents,
-            document=document, answer_first=np.array(self._answer_first), coder=coder,
-            visit=visit, visit_first=first,
+            document=document, context=np.array(context, np.int32),
+            answer_first=np.array(self._answer_first), coder=coder, visit=visit, visit_first=first,
             label=np.array(self._label_of, np.int32), shape=np.array(self._shape, np.int32),
             shapes=tuple(self._shapes), shape_first=np.array(self._shape_first),
             longest=np.array(self._longest, np.int32), other_labels=tuple(self._other_labels),

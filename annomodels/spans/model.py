@@ -34,6 +34,16 @@ class SpanModel:
         Beta prior of the probability that a coder's borders are exact.
     prevalence
         Pseudo-counts of each class in the prevalence.
+    evenness
+        Median of the number of groups that the prevalence counts for in a context.
+    attention, steadiness
+        Beta prior of the share of a document that a coder attends to, on average over documents;
+        and median of the number of places that the average counts for in one document.
+    effects
+        Medians of the effects of a data set, see :mod:`annomodels.spans.calibration`, and their
+        scales: share of places that mislead the crowd, as a multiple of the share of wrong classes
+        in the answers; share of borders that do, as a multiple of the share of wrong borders; and
+        spans that no coder marked, as a multiple of their lower bound.
     """
 
     other: float = 0.3
@@ -44,6 +54,7 @@ class SpanModel:
     evenness: float = 8.0
     attention: tuple[float, float] = (4.0, 1.0)
     steadiness: float = 8.0
+    effects: tuple[float, ...] = (0.6, 1.0, 2.0, 0.6, 0.6, 1.0)
 
     def to_dict(self) -> dict[str, object]:
         """Write the model down as plain data."""
@@ -65,52 +76,68 @@ class SpanModel:
         import pytensor.tensor as pt
 
         classes, coders = len(groups.labels) + 1, len(groups.coders)
+        contexts, visits = int(groups.context.max()) + 1, np.diff(groups.visit_first)
         with pm.Model() as model:
-            prevalence = pm.Dirichlet("prevalence", np.full(classes, self.prevalence))
-            log_s = pm.Normal("log_concentration", math.log(self.concentration), 1, shape=classes)
+            overall = pm.Dirichlet("prevalence", np.full(classes, self.prevalence))
+            even = pm.LogNormal("evenness", math.log(self.evenness), 1)
+            of_context = pm.Dirichlet("of_context", even * overall, shape=(contexts, classes))
+            s = pm.LogNormal("concentration", math.log(self.concentration), 1, shape=classes)
             rows = []
-            for k in range(classes):
-                base = pm.Dirichlet(f"base_{k}", self.base(classes)[k])
-                alpha = pt.exp(log_s[k]) * base
-                rows.append(pm.Dirichlet(f"confusion_{k}", alpha, shape=(coders, classes)))
+            for k, prior in enumerate(self.base(classes)):
+                base = pm.Dirichlet(f"base_{k}", prior)
+                rows.append(pm.Dirichlet(f"confusion_{k}", s[k] * base, shape=(coders, classes)))
             exact = pm.Beta("exact", *self.exact, shape=coders)
-            confusion = pt.stack([pt.log(row) for row in rows], axis=1)
-            terms = [
-                self._group(groups, g, pt, pt.log(prevalence), confusion, exact)
-                for g in range(len(groups))
-            ]
+            attentive = pm.Beta("attentive", *self.attention, shape=coders)
+            steady = pm.LogNormal("steadiness", math.log(self.steadiness), 1, shape=coders)
+            coder = np.repeat(np.arange(coders), visits)
+            shapes = steady[coder] * attentive[coder], steady[coder] * (1 - attentive[coder])
+            of_visit = pm.Beta("of_visit", *shapes, shape=len(coder))
+            drawn = _Drawn(of_context, pt.stack(rows, axis=1), exact, of_visit)
+            terms = [_log_answers(groups, g, drawn) for g in range(len(groups))]
             pm.Potential("answers", pt.sum(pt.stack(terms)))
         return model
 
-    @staticmethod
-    def _group(groups: Groups, g: int, pt: Any, prevalence: Any, confusion: Any, exact: Any) -> Any:
-        """Log probability of the answers of a group, by enumeration of what may be true."""
-        answers = range(groups.answer_first[g], groups.answer_first[g + 1])
-        first, size = groups.shape_first[g], groups.shape_first[g + 1] - groups.shape_first[g]
 
-        def given(k: int) -> Any:
-            each = [confusion[groups.coder[a], k, groups.label[a]] for a in answers]
-            return prevalence[k] + sum(each)
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Parameters as variables of PyMC."""
 
-        def borders(s: int) -> Any:
-            total = pt.as_tensor(groups.log_shape[first + s])
-            for a in answers:
-                if groups.label[a]:
-                    b = exact[groups.coder[a]]
-                    wrong = pt.log1p(-b) + groups.log_other[g]
-                    total += pt.log(b) if s == groups.shape[a] else wrong
-            return total
+    of_context: Any
+    confusion: Any
+    exact: Any
+    of_visit: Any
 
-        known, shape = groups.known[g], groups.known_shape[g]
-        labels = range(1, len(groups.labels) + 1) if known < 0 else [known] * (known > 0)
-        terms = [
-            given(k) + borders(s)
-            for k in labels
-            for s in (range(size) if known < 0 else [shape])
-        ]  # fmt: skip
-        if known <= 0:
-            terms.append(given(0) + groups.log_nothing[g])
-        return pt.logsumexp(pt.stack(terms))
+
+def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> Any:
+    """Log probability of the answers of a group, by enumeration of what may be true."""
+    import pytensor.tensor as pt
+
+    answers = range(groups.answer_first[g], groups.answer_first[g + 1])
+    first, size = groups.shape_first[g], groups.shape_first[g + 1] - groups.shape_first[g]
+
+    def given(k: int) -> Any:
+        total = pt.log(drawn.of_context[groups.context[g], k])
+        for a in answers:
+            attends = drawn.of_visit[groups.visit[a]]
+            p = attends * drawn.confusion[groups.coder[a], k, groups.label[a]]
+            total += pt.log(p if groups.label[a] else p + 1 - attends)
+        return total
+
+    def borders(s: int) -> Any:
+        total = pt.as_tensor(groups.log_shape[first + s])
+        for a in answers:
+            if groups.label[a]:
+                b = drawn.exact[groups.coder[a]]
+                wrong = pt.log1p(-b) + groups.log_other[g]
+                total += pt.log(b) if s == groups.shape[a] else wrong
+        return total
+
+    known, shape = groups.known[g], groups.known_shape[g]
+    labels = range(1, len(groups.labels) + 1) if known < 0 else [known] * (known > 0)
+    terms = [given(k) + borders(s) for k in labels for s in (range(size) if known < 0 else [shape])]
+    if known <= 0:
+        terms.append(given(0) + groups.log_nothing[g])
+    return pt.logsumexp(pt.stack(terms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +156,8 @@ class Draws:
         P(class) of each group.
     p_shape
         P(candidate is true) of each candidate, "nothing" being the rest.
+    unseen
+        Number of true spans in places where no coder marked anything, [draw of any chain].
     """
 
     posterior: dict[str, AnyArray]
@@ -137,6 +166,7 @@ class Draws:
     truth_shape: AnyArray
     p_class: AnyArray
     p_shape: AnyArray
+    unseen: AnyArray
 
 
 def start_of(groups: Groups) -> AnyArray:
@@ -175,7 +205,7 @@ def sample(
     keys = np.random.SeedSequence(seed).generate_state(chains, np.uint64)
     base = model.base(classes)
     centers = np.log([model.concentration, model.evenness, model.steadiness])
-    start = start_of(groups)
+    start, contexts = start_of(groups), int(groups.context.max()) + 1
 
     def run(chain: int) -> dict[str, AnyArray]:
         out: dict[str, AnyArray] = {
@@ -187,8 +217,6 @@ def sample(
             "exact": np.empty((kept, coders)),
             "attentive": np.empty((kept, coders)),
             "steadiness": np.empty((kept, coders)),
-            "of_document": np.empty((kept, len(groups.documents), classes), np.float32),
-            "of_visit": np.empty((kept, groups.visit_first[-1]), np.float32),
             "log_density": np.empty(kept),
             "truth": np.empty((kept, n), np.int16),
             "truth_shape": np.empty((kept, n), np.int16),
@@ -196,8 +224,9 @@ def sample(
             "p_shape": np.zeros(len(groups.shapes)),
         }
         run_chain(
-            keys[chain], warmup, kept, thin, groups.document, groups.answer_first, groups.coder,
-            groups.visit, groups.visit_first, groups.label, groups.shape, groups.shape_first,
+            keys[chain], warmup, kept, thin, groups.context, contexts,
+            groups.answer_first, groups.coder, groups.visit, groups.visit_first, groups.label,
+            groups.shape, groups.shape_first,
             groups.log_other, groups.log_shape, groups.log_nothing, groups.known,
             groups.known_shape, start, base, centers, np.array(model.exact),
             np.full(classes, model.prevalence), np.array(model.attention), *out.values(),
@@ -215,4 +244,5 @@ def sample(
         np.concatenate(each["truth_shape"]),
         np.mean(each["p_class"], axis=0),
         np.mean(each["p_shape"], axis=0),
+        np.zeros(chains * kept),
     )

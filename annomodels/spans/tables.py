@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.coefficients.continuum import Units, span_f1
-from annomodels.coefficients.result import AgreementPanel
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.io.span_builder import GOLD, NONE, Spans
@@ -56,7 +54,7 @@ class Facts:
     @cached_property
     def expected(self) -> float:
         """Expected number of true spans."""
-        return float(self.table["p_exact"].sum() + self.unmarked.sum())
+        return float(self.table["p_exact"].sum() + self.unmarked.sum() + self.draws.unseen.mean())
 
     def chosen(self, threshold: float | None, metric: Metric | None) -> Bools:
         """Return which candidates the gold layer has."""
@@ -231,7 +229,9 @@ class Facts:
         for d in range(draws):
             tp[d] = np.bincount(place, correct[d], documents)
             there = sizes[g.shape_first[:-1] + self.draws.truth_shape[d]] * (truth[d] > 0)
-            true[d] = np.bincount(g.document, there, documents)
+            marked = np.bincount(g.document, there, documents)
+            share = (marked + 1 / documents) / (marked.sum() + 1)
+            true[d] = marked + self.draws.unseen[d] * share
         return tp, n_gold, true
 
     def quality(self, threshold: float | None, metric: Metric | None) -> Summary:
@@ -328,23 +328,6 @@ class Facts:
         ]
         columns = ["coder", "true_label", "label", "share", "low", "high"]
         return Summary("Confusion of the coders", pd.DataFrame(rows, columns=columns))
-
-    def agreement(self) -> Summary:
-        """Tabulate agreement between the coders."""
-        return AgreementPanel((span_f1(self._units),))
-
-    @cached_property
-    def _units(self) -> Units:
-        rows, lengths = [], {}
-        for span in self.spans.spans:
-            if span.coder != GOLD:
-                rows.append((span.document, span.coder, span.start, span.end, span.label))
-            lengths[span.document] = max(lengths.get(span.document, 1), span.end)
-        for document in self.spans.seen:
-            text = self.spans.texts.get(document, "")
-            lengths[document] = max(lengths.get(document, 1), len(text))
-        done = [(d, c) for d, names in self.spans.seen.items() for c in names if c != GOLD]
-        return Units.from_records(rows, lengths=lengths, done=done)
 
 
 # probability from which a span with a label that nobody gave it is shown

@@ -12,7 +12,7 @@ import numpy as np
 from annomodels.data.schema import plain_attrs
 from annomodels.io.span_builder import Span, Spans
 from annomodels.spans.groups import Groups
-from annomodels.spans.model import OF_GROUPS, Draws, SpanModel
+from annomodels.spans.model import Draws, SpanModel
 from annomodels.types import AnyArray
 
 if TYPE_CHECKING:
@@ -27,14 +27,13 @@ DIMS: dict[str, tuple[str, ...]] = {
     "exact": ("coder",),
     "attentive": ("coder",),
     "steadiness": ("coder",),
-    "of_document": ("document", "class"),
-    "of_visit": ("visit",),
 }
 OF_TRUTH = {
     "truth": ("truth_draw", "group"),
     "truth_shape": ("truth_draw", "group"),
     "p_class": ("group", "class"),
     "p_shape": ("candidate",),
+    "unseen": ("truth_draw",),
 }
 NOTHING = "(none)"
 
@@ -58,7 +57,7 @@ def tree_of(
     posterior = {
         name: (("chain", "draw", *DIMS[name]), values) for name, values in draws.posterior.items()
     }
-    truth = {name: (OF_TRUTH[name], getattr(draws, name)) for name in OF_GROUPS}
+    truth = {name: (OF_TRUTH[name], getattr(draws, name)) for name in OF_TRUTH}
     return xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=plain_attrs({"kind": "spans", **attrs}, model.to_dict())),
@@ -76,7 +75,7 @@ def draws_of(tree: xr.DataTree) -> Draws:
     return Draws(
         {str(name): values.values for name, values in posterior.items()},
         tree["sample_stats"]["lp"].values,
-        **{name: truth[name].values for name in OF_GROUPS},
+        **{name: truth[name].values for name in OF_TRUTH},
     )
 
 
