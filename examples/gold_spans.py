@@ -1,6 +1,6 @@
-"""Make one gold layer of spans from several annotators, and write it back for brat.
+"""Make one gold layer of spans from several coders, and write it back for brat.
 
-The project is simulated: 40 short notices, in which four annotators mark persons and places. One
+The project is simulated: 40 short notices, in which four coders mark persons and places. One
 overlooks many spans, and one includes titles such as "Dr." in the names. The right spans are
 known, and the model never sees them. For your data, replace the folder by your project.
 
@@ -21,7 +21,7 @@ FORMS = ["{} moved from {} to {}.", "In {} she met {} and {}.", "{} lives in {};
 
 
 def project(folder: Path, notices: int = 40) -> set[tuple[str, int, int, str]]:
-    """Write a brat project, a folder for each annotator; return the right spans."""
+    """Write a brat project, a folder for each coder; return the right spans."""
     draw = random.Random(1)
     right = set()
     for n in range(notices):

@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from annomodels.auditing.columns import SHOWN
 from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed
 from annomodels.io.span_builder import NONE, Spans
+from annomodels.io.writing import atomic_path
 from annomodels.limits import AUDIT_DOCUMENTS
 
 if TYPE_CHECKING:
@@ -35,15 +37,47 @@ _FEWEST = 2
 Judged = Mapping[str, frozenset[tuple[int, int, str]]]
 
 
+def is_of_spans(fit: object) -> TypeGuard[SpanFit]:
+    """Return True for a fit of spans, without loading what fits them."""
+    return hasattr(fit, "spans")
+
+
 def fingerprint(fit: SpanFit) -> str:
     """Return a mark of the spans that were fitted."""
     rows = sorted((s.document, s.coder, s.start, s.end, s.label) for s in fit.spans.spans)
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:12]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SpanAudit(Summary):
+    """Documents in which an expert marks all spans, and the rounds in which they were drawn.
+
+    Parameters
+    ----------
+    title, table, draws, notes, columns
+        As of every summary; the table has a row for each document of the last round in random
+        order: document, text, start, end, label, audit. Start, end and label are empty.
+    rounds
+        Documents of all rounds.
+    mark
+        Fingerprint of the spans that were fitted.
+    """
+
+    rounds: tuple[tuple[str, ...], ...] = field(kw_only=True)
+    mark: str = field(kw_only=True)
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
+        """Save which documents were drawn, which :func:`annomodels.estimate` needs."""
+        held = {"kind": KIND, "fingerprint": self.mark, "rounds": self.rounds}
+        with atomic_path(path, force) as temporary:
+            text = json.dumps(held, ensure_ascii=False, indent=1) + "\n"
+            temporary.write_text(text, encoding="utf-8")
+        return Path(path)
+
+
 def audit_spans(
     fit: SpanFit, size: int | None = None, *, seed: int = 0, rounds: Sequence[Sequence[str]] = ()
-) -> tuple[Summary, list[list[str]]]:
+) -> SpanAudit:
     """Draw documents in which an expert marks all spans.
 
     Parameters
@@ -59,9 +93,7 @@ def audit_spans(
 
     Returns
     -------
-    tuple
-        The table with a row for each document in random order (document, text, start, end, label,
-        audit), of which the last but one are empty; and all rounds.
+    SpanAudit
     """
     import pandas as pd
 
@@ -88,8 +120,13 @@ def audit_spans(
         f"a document has none, write {NONE} as its label. You can also mark these documents in "
         "your tool, and give its export."
     )
-    summary = Summary(counted(number, "document") + " to be judged", table, notes=(told,))
-    return summary, [*(list(each) for each in rounds), drawn]
+    return SpanAudit(
+        counted(number, "document") + " to be judged",
+        table,
+        notes=(told,),
+        rounds=(*(tuple(each) for each in rounds), tuple(drawn)),
+        mark=fingerprint(fit),
+    )
 
 
 def saved_rounds(path: Path, fit: SpanFit) -> list[list[str]] | None:
@@ -103,10 +140,20 @@ def saved_rounds(path: Path, fit: SpanFit) -> list[list[str]] | None:
         return None
 
 
-def design_text(fit: SpanFit, rounds: Sequence[Sequence[str]]) -> str:
-    """Return the design of an audit as JSON."""
-    held = {"kind": KIND, "fingerprint": fingerprint(fit), "rounds": rounds}
-    return json.dumps(held, ensure_ascii=False, indent=1) + "\n"
+def rounds_of(
+    given: SpanAudit | str | os.PathLike[str] | None, fit: SpanFit
+) -> list[list[str]] | None:
+    """Return the rounds of an audit or of its file; None without one."""
+    if given is None:
+        return None
+    if isinstance(given, SpanAudit):
+        found = [list(each) for each in given.rounds] if given.mark == fingerprint(fit) else None
+    else:
+        found = saved_rounds(Path(given), fit)
+    if found is None:
+        what = "The audit is of other spans, or this is no design of an audit of spans."
+        raise AnnotationError(Problem(what, "audit", "Give the audit that was drawn of this fit."))
+    return found
 
 
 def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Spans) -> Judged:
@@ -255,7 +302,7 @@ def _weights(n: int, rng: np.random.Generator) -> Floats:
     return wide
 
 
-def _measures(tp: Any, gold: Any, true: Any) -> dict[str, Floats]:
+def _measures(tp: Floats, gold: Floats | float, true: Floats) -> dict[str, Floats]:
     with np.errstate(invalid="ignore", divide="ignore"):
         found = {"precision": tp / gold, "recall": tp / true, "f1": 2 * tp / (gold + true)}
     return {name: np.nan_to_num(np.asarray(value, dtype=float)) for name, value in found.items()}
@@ -267,5 +314,5 @@ def refuse_of_spans(**given: object) -> None:
         named = ", ".join(str(Option(name)) for name in strange)
         raise NotApplicable(
             f"Audits of spans draw whole documents: leave out {named}. "
-            f"{Verb('size=', '--size')} is the number of documents."
+            f"{Option('size', AUDIT_DOCUMENTS)} draws {AUDIT_DOCUMENTS} documents."
         )

@@ -286,7 +286,7 @@ def estimated(
     """Estimate, and say on stderr what a reader should know."""
     from annomodels.auditing.estimate import estimate
 
-    found = estimate(fit, answers_from(paths, fit.data.items), **how, **more)
+    found: Estimate = estimate(fit, answers_from(paths, fit.data.items), **how, **more)
     first, *rest = found.notes
     (note if found.by_design else warn)(first)
     for text in rest:

@@ -12,7 +12,6 @@ import click
 from annomodels.cli.exits import DONE
 from annomodels.cli.loading import design_of, stem
 from annomodels.cli.options import Job, Sampling, Writing
-from annomodels.cli.places import write_file
 from annomodels.cli.session import current, note, warn
 from annomodels.cli.tables import emit, emit_text, filed, guarded_tables, to_text
 from annomodels.cli.terminal import Stages
@@ -208,20 +207,19 @@ def audit_of_spans(
     fit: SpanFit, name: str, size: int | None, seed: int, start_over: bool, writing: Writing
 ) -> None:
     """Draw documents for an expert, and keep the design next to the fit."""
-    from annomodels.auditing.spans import audit_spans, design_text, saved_rounds
+    from annomodels.auditing.spans import audit_spans, saved_rounds
 
     place = design_of(name)
     earlier = None if start_over or not place.is_file() else saved_rounds(place, fit)
-    drawn, rounds = audit_spans(fit, size, seed=seed, rounds=earlier or ())
+    drawn = audit_spans(fit, size, seed=seed, rounds=earlier or ())
     emit(drawn.table, writing, "Documents to judge", notes=drawn.notes)
     if place.is_file() and earlier is None and not start_over:
         aside = place.with_name(f"{place.stem}-{int(place.stat().st_mtime)}.json")
         place.replace(aside)
         note(f"{place} was the design of an audit of another fit; it is now {aside}.")
-    text = design_text(fit, rounds)
-    write_file(place, lambda beside: beside.write_text(text, encoding="utf-8"))
+    drawn.save(place, force=True)
     if earlier:
-        note(f"This is round {len(rounds)}; its documents were not drawn before.")
+        note(f"This is round {len(drawn.rounds)}; its documents were not drawn before.")
     note(f"The design of the audit is in {place}.")
 
 

@@ -418,7 +418,7 @@ def is_span_rows(path: object) -> bool:
     return False
 
 
-def span_rows(given: Any) -> list[tuple[str, int, int, str]]:
+def span_rows(given: object) -> list[tuple[str, int, int, str]]:
     """Document, start, end and label of each row; ``(none)`` for no span there.
 
     Rows that are empty but for the document are not judged, and rows that the page skipped or only

@@ -120,8 +120,8 @@ def read(
         What counts as an item if coders marked stretches of text. One of "exact",
         "token", "overlap" and "chain", see :meth:`annomodels.io.span_builder.Spans.units`.
     seen
-        Whether coders read the documents in which they marked nothing, if it is not clear: "all"
-        or "marked". With "marked", documents without a mark of a coder count as never read.
+        Documents of spans that coders read: "all", or only those that they "marked". Asked for if
+        it is not clear whether a document without a mark was read.
     models
         Count predictions of models in the export as coders (model:NAME).
     sets

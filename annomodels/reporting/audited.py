@@ -16,7 +16,6 @@ from annomodels.reporting.words import interval, number
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
-    from annomodels.reporting.spans import SpanFacts
 
 LEAST = 20  # items below which a percentage of them means little
 _ENDS = ("value", "low", "high")
@@ -55,9 +54,14 @@ def advised(facts: Facts) -> tuple[int, float]:
     return AUDIT_HOUR, min(found[0][1] / width, 1.0) if found else float("nan")
 
 
-def folder_of(facts: Facts | SpanFacts) -> str:
+def folder_of(facts: Facts) -> str:
     """Return the folder that the command of the fit wrote, or a stand-in for the saved fit."""
-    found = re.search(r"(?:-o|--output)[ =]([^ ]+)", str(facts.tree.attrs.get("command", "")))
+    return folder_in(str(facts.tree.attrs.get("command", "")))
+
+
+def folder_in(command: str) -> str:
+    """Return the folder that a command wrote, or a stand-in for the saved fit."""
+    found = re.search(r"(?:-o|--output)[ =]([^ ]+)", command)
     return found[1] if found else "fit.nc"
 
 

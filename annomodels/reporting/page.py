@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from annomodels import __version__
+from annomodels.auditing.spans import is_of_spans
 from annomodels.data.columns import clean, percent, short
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
@@ -24,7 +25,7 @@ from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.parts import Part, Section
 from annomodels.reporting.sections import sections_of
-from annomodels.reporting.spans import SpanFacts, is_of_spans
+from annomodels.reporting.spans import SpanFacts
 from annomodels.reporting.spans import payload as payload_of_spans
 
 if TYPE_CHECKING:

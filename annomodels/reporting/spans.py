@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annomodels.data.columns import clean, decimal, short
 from annomodels.data.validation import counted
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     from annomodels.data.summary import Summary
     from annomodels.spans.fit import SpanFit
-
-
-def is_of_spans(fit: object) -> TypeGuard[SpanFit]:
-    """Return True for a fit of spans, without loading what fits them."""
-    return hasattr(fit, "spans")
 
 
 AROUND = 160  # characters of the text before and after a place
@@ -68,11 +63,6 @@ class SpanFacts:
     threshold: float | None = None
 
     truth = "span"
-
-    @property
-    def tree(self) -> Any:
-        """Tree of the fit."""
-        return self.fit.tree
 
     def unsupported(self, verb: str) -> str:
         """Return why there is no such table; empty if there is one."""

@@ -13,6 +13,7 @@ import pytest
 
 import annomodels as am
 from annomodels.cli.main import main
+from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.io.reading import read_any
 from annomodels.io.span_builder import Spans
 from tests.report.browser import Browser, binary
@@ -272,3 +273,19 @@ def test_a_page_is_made_again_from_the_fit(run: Run) -> None:
     code, _, err = run("report", "out", "-o", "again.html", "--force", "--target", "0.8")
     assert code == 2
     assert "-o and --force" in err
+
+
+def test_audits_of_spans_in_python(made: Path) -> None:
+    fit = am.load(made / "out" / "fit.nc")
+    drawn = am.audit(fit, 6, seed=1)
+    right = [tuple(row) for row in json.loads((made / "right.json").read_text())]
+    rows = [row for row in right if row[0] in set(drawn.table["document"])]
+    truth = pd.DataFrame(rows, columns=["document", "start", "end", "label"])
+    found = am.estimate(fit, truth, drawn)
+    again = am.estimate(fit, truth, drawn.save(made / "design.json", force=True))
+    assert found.table.equals(again.table)
+    assert (found.table["low"] <= found.table["value"]).all()
+    with pytest.raises(NotApplicable, match="width="):
+        am.audit(fit, width=0.1)
+    with pytest.raises(AnnotationError, match="Judge at least 2"):
+        am.estimate(fit, truth[truth["document"] == truth["document"].iloc[0]], drawn)

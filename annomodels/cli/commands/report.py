@@ -51,6 +51,7 @@ def command(
     With --truth decisions.csv of an earlier page, there is no other fit: the other labels follow
     from the fit and the decisions.
     """
+    from annomodels.auditing.spans import is_of_spans
     from annomodels.cli.jobs import files_of
     from annomodels.cli.loading import joined, sorted_truth
     from annomodels.cli.shown import again, kept
@@ -59,7 +60,6 @@ def command(
     from annomodels.reporting.anonymous import anonymized
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.page import report
-    from annomodels.reporting.spans import is_of_spans
 
     if output is None and paper is None:
         raise click.UsageError("Name the file of the page with -o, or of the methods section.")

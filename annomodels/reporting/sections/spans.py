@@ -8,7 +8,7 @@ from annomodels.data.columns import COLUMNS, Column, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.validation import counted
 from annomodels.limits import AUDIT_DOCUMENTS, STATES
-from annomodels.reporting.audited import folder_of
+from annomodels.reporting.audited import folder_in
 from annomodels.reporting.parts import (
     MOST_CARDS,
     Action,
@@ -144,7 +144,7 @@ def _quality(facts: SpanFacts) -> list[Part]:
     if facts.estimate is not None:
         rows = summary("estimate", "With the audit, by it alone, and by the model", facts.estimate)
         return [*parts, *rows, *notes(facts.estimate.notes)]
-    folder = folder_of(facts)
+    folder = folder_in(str(facts.fit.tree.attrs.get("command", "")))
     return [
         *parts,
         Part("text", "No model sees an error that all coders share. Draw documents for an expert:"),
