@@ -164,7 +164,7 @@ def measures(crowd: Crowd, chosen: set[Key]) -> dict[str, float]:
     def signs(keys: set[Key]) -> set[Any]:
         return {(key[0], n, key[3]) for key in keys for n in range(key[1], key[2])}
 
-    out = {}
+    out: dict[str, float] = {}
     for name, ours, real in (("", chosen, true), ("relaxed_", signs(chosen), signs(true))):
         both = len(ours & real)
         p, r = both / max(len(ours), 1), both / max(len(real), 1)

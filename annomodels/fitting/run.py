@@ -46,7 +46,7 @@ def fit(
 ) -> Fit: ...
 
 
-def fit(
+def fit(  # type: ignore[misc]  # the options of both are those that are named here
     data: Annotations | Scanned | Candidates | Spans,
     model: str | Model | SpanModel | None = None,
     *,
@@ -142,9 +142,9 @@ def fit(
         return fit_spans(data, model, chains=chains, draws=draws, warmup=warmup, seed=seed)
     if isinstance(model, SpanModel):
         raise NotApplicable("This is a model of spans, and the data are not spans.")
-    data = as_annotations(data)
+    read: Annotations | Scanned | Candidates = as_annotations(data)
     if model is None:
-        model = default_model(data, engine, executor=executor, partitions=partitions)
+        model = default_model(read, engine, executor=executor, partitions=partitions)
         if resolve(model).shared:
             draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
@@ -152,28 +152,28 @@ def fit(
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
         seed=secrets.randbits(31) if seed is None else seed,
-        starts=starts, relabel=relabel and _few_labels(data), extend=extend,
+        starts=starts, relabel=relabel and _few_labels(read), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
         partitions=partitions, memory=memory, executor=executor,
     )  # fmt: skip
     settings.require_known(name)
-    named: Any = data
-    if isinstance(data, Candidates):
+    named: Any = read
+    if isinstance(read, Candidates):
         _require_links(resolved)
         silent = False
-    elif isinstance(data, Annotations):
-        resolved.require_fittable(data)
-        silent = _silent(data)
+    elif isinstance(read, Annotations):
+        resolved.require_fittable(read)
+        silent = _silent(read)
     else:
         _require_streamable(resolved, name)
-        require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
-        named = data.shell()
-        silent = _silent(data)
+        require_learnable(read.labels, read.n_coders, read.shared_items > 0, read.source)
+        named = read.shell()
+        silent = _silent(read)
     fitted = resolved.with_data(named)
     # a stack takes no account of who said "don't know"
     whole = silent and not fitted.stacks
     fitted = with_no_answers(fitted, named) if whole else fitted.result_model
-    seen = expanded(data) if fitted.abstention_rows and isinstance(data, Annotations) else data
+    seen = expanded(read) if fitted.abstention_rows and isinstance(read, Annotations) else read
     run = runner(name, "stack" if fitted.stacks else fitted.truth)
     Interrupts.forget()
     late = Interrupts(False)
@@ -187,7 +187,7 @@ def fit(
         with reporting(progress) as tell:
             result = run(fitted, seen, replace(settings, progress=told))
         late.start()  # from here on there are draws, which are not thrown away
-        found = _fit_of(data, named, fitted, settings, result)
+        found = _fit_of(read, named, fitted, settings, result)
     if late.noted:
         found.tree.attrs["stopped"] = "interrupted"
     Interrupts.pass_on()

@@ -32,17 +32,20 @@ def calibrated(groups: Groups, draws: Draws, model: SpanModel, seed: int) -> Dra
     n, count = draws.truth.shape
     wrong_class, wrong_border = error_rates(groups, draws)
     spread = model.effects[3:]
-    misled, shifted = (
-        expit(logit(np.clip(times * rate, 1e-4, 0.6)) + sd * rng.permutation(_normal(n)))
+    effects: list[Floats] = [
+        np.asarray(
+            expit(logit(np.clip(times * rate, 1e-4, 0.6)) + sd * rng.permutation(_normal(n)))
+        )
         for times, rate, sd in zip(model.effects, (wrong_class, wrong_border), spread, strict=False)
-    )
+    ]
+    misled, shifted = effects
     given, sizes = answers_given(groups), np.diff(groups.shape_first)
     ends = np.cumsum(given, axis=1)
     unknown = groups.known < 0
     truth, shape = draws.truth.copy(), draws.truth_shape.copy()
     for d in range(n):
         other = unknown & (rng.random(count) < misled[d])
-        drawn = (ends < rng.random(count)[:, None]).sum(axis=1)
+        drawn: AnyArray = np.asarray((ends < rng.random(count)[:, None]).sum(axis=1))
         truth[d, other] = drawn[other]
         other = unknown & (rng.random(count) < shifted[d])
         shape[d, other] = np.floor(rng.random(count) * sizes).astype(np.int16)[other]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def candidates(groups: Groups, p_class: Floats, p_shape: Floats) -> pd.DataFrame
     import pandas as pd
 
     names = ("group", "start", "end", "label", "shape", "piece", "p_exact")
-    columns: dict[str, list[float]] = {name: [] for name in names}
+    columns: dict[str, list[Any]] = {name: [] for name in names}
     for g in range(len(groups)):
         marked = p_class[g, 1:].sum()
         given = p_class[g, 1:] / marked if marked > 0 else p_class[g, 1:]
@@ -46,10 +46,10 @@ def candidates(groups: Groups, p_class: Floats, p_shape: Floats) -> pd.DataFrame
                 alone = chances is None or n == groups.longest[s]
                 of_label = given if alone else chances[n]  # type: ignore[index]
                 for k in np.flatnonzero(of_label > 0):
-                    entry = merged.setdefault((start, end, int(k)), [0.0, s, n])
+                    entry = merged.setdefault((start, end, int(k)), [0.0, int(s), n])
                     entry[0] += float(p_shape[s] * of_label[k])
-        for (start, end, k), (p, s, n) in sorted(merged.items()):
-            for name, value in zip(names, (g, start, end, k + 1, s, n, p), strict=True):
+        for (start, end, label), (p, shape, piece) in sorted(merged.items()):
+            for name, value in zip(names, (g, start, end, label + 1, shape, piece, p), strict=True):
                 columns[name].append(value)
     table = pd.DataFrame(columns).astype(dict.fromkeys(names[:-1], np.int64))
     table["p_exact"] = table["p_exact"].clip(0.0, 1.0)
@@ -163,15 +163,3 @@ def _fits(a: int, b: int, c: int, d: int) -> bool:
     apart = b <= c or d <= a
     within = (a <= c and d <= b) or (c <= a and b <= d)
     return apart or (within and (a, b) != (c, d))
-
-
-def overlaps(table: pd.DataFrame, row: int, others: AnyArray) -> AnyArray:
-    """Return which of some rows overlap a row."""
-    starts, ends = table["start"].to_numpy(), table["end"].to_numpy()
-    found: AnyArray = others[(starts[others] < ends[row]) & (starts[row] < ends[others])]
-    return found
-
-
-def first_row(groups: AnyArray, group: int) -> tuple[int, int]:
-    """Return where the rows of a group begin and end in the sorted column of groups."""
-    return bisect_left(groups, group), bisect_right(groups, group)

@@ -118,7 +118,7 @@ class SpanFit(Html):
     @classmethod
     def of_tree(cls, tree: xr.DataTree) -> Self:
         """Build the fit from a tree that was read."""
-        spans = unpacked(tree["observed_data"]["spans"].values)
+        spans = unpacked(tree["observed_data"].to_dataset()["spans"].values)
         decided = [Span(d, "", "", a, b, k) for d, a, b, k in json.loads(tree.attrs["decisions"])]
         nested = bool(json.loads(tree.attrs["nested"]))
         groups = groups_of(spans, nested=nested, decisions=decided)
@@ -199,15 +199,17 @@ class SpanFit(Html):
         NotApplicable
             If a row names an unknown document, or a place that is none.
         """
-        rows = decisions if isinstance(decisions, Iterable) else ()
-        if hasattr(decisions, "to_dict"):
-            rows = decisions.to_dict("records")
+        import pandas as pd
+
+        rows = (
+            pd.DataFrame(list(decisions)) if not isinstance(decisions, pd.DataFrame) else decisions
+        )
         attrs = self.tree.attrs
         found = {
             (document, start, end): label
             for document, start, end, label in json.loads(attrs["decisions"])
         }
-        for row in rows:
+        for row in rows.to_dict("records"):
             document, start, end = str(row["document"]), int(row["start"]), int(row["end"])
             if document not in self.spans.seen or not 0 <= start < end:
                 raise NotApplicable(f"{document!r} has no place {start}-{end}.")
@@ -219,7 +221,9 @@ class SpanFit(Html):
             nested=self.groups.nested,
             decisions=[Span(d, "", "", a, b, label) for (d, a, b), label in found.items()],
             seed=self.seed,
-            **{name: int(attrs[name]) for name in ("chains", "draws", "warmup")},
+            chains=int(attrs["chains"]),
+            draws=int(attrs["draws"]),
+            warmup=int(attrs["warmup"]),
         )
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
@@ -255,6 +259,7 @@ class SpanFit(Html):
 
 def model_of(tree: xr.DataTree) -> SpanModel:
     """Return the model of a tree of spans."""
-    held = json.loads(tree.attrs["model"])
+    held: dict[str, Any] = json.loads(tree.attrs["model"])
     held.pop("name")
-    return SpanModel(**{k: tuple(v) if isinstance(v, list) else v for k, v in held.items()})
+    plain: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in held.items()}
+    return SpanModel(**plain)

@@ -174,9 +174,9 @@ def start_of(groups: Groups) -> AnyArray:
     classes = len(groups.labels) + 1
     group = np.repeat(np.arange(len(groups)), np.diff(groups.answer_first))
     votes = np.bincount(group * classes + groups.label, minlength=len(groups) * classes)
-    votes = votes.reshape(len(groups), classes) * 2
-    votes[:, 0] -= 1
-    chosen: AnyArray = votes.argmax(axis=1)
+    doubled: AnyArray = votes.reshape(len(groups), classes) * 2
+    doubled[:, 0] -= 1
+    chosen: AnyArray = doubled.argmax(axis=1)
     return chosen
 
 

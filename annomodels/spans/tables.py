@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +47,11 @@ class Facts:
         return candidates(self.groups, self.draws.p_class, self.draws.p_shape)
 
     @cached_property
+    def of(self) -> dict[str, AnyArray]:
+        """Columns of the candidates as arrays."""
+        return {str(name): values.to_numpy() for name, values in self.table.items()}
+
+    @cached_property
     def unmarked(self) -> Floats:
         """Expected number of true spans that no coder marked, by group."""
         last = self.groups.shape_first[1:] - 1
@@ -73,24 +79,22 @@ class Facts:
         import pandas as pd
 
         g, chosen = self.groups, np.flatnonzero(self.chosen(threshold, metric))
-        whole, p_class = self.table, self.draws.p_class
-        group_of = whole["group"].to_numpy()
+        whole, p_class = self.of, self.draws.p_class
+        group_of = whole["group"]
         limit = SETTLED if threshold is None or metric is not None else threshold
         rows = []
-        for row in chosen:
-            n, label = group_of[row], int(whole["label"].iat[row])
+        for row in map(int, chosen):
+            n, label = int(group_of[row]), int(whole["label"][row])
             here = np.arange(*np.searchsorted(group_of, [n, n + 1]))
-            start, end = int(whole["start"].iat[row]), int(whole["end"].iat[row])
-            document, p = g.documents[g.document[n]], float(whole["p_exact"].iat[row])
-            near = here[
-                (whole["start"].to_numpy()[here] < end) & (start < whole["end"].to_numpy()[here])
-            ]
-            same = near[whole["label"].to_numpy()[near] == label]
+            start, end = int(whole["start"][row]), int(whole["end"][row])
+            document, p = g.documents[g.document[n]], float(whole["p_exact"][row])
+            near = here[(whole["start"][here] < end) & (start < whole["end"][here])]
+            same = near[whole["label"][near] == label]
             present = 1 - float(p_class[n, 0])
             given = float(p_class[n, label]) / present if present else 0.0
             p_span = min(
                 1.0,
-                float(whole["p_exact"].to_numpy()[same].sum()) + float(self.unmarked[n]) * given,
+                float(whole["p_exact"][same].sum()) + float(self.unmarked[n]) * given,
             )
             state, reason = self._state(n, p, max(p_span, p), present, limit)
             rows.append(
@@ -133,12 +137,12 @@ class Facts:
         return "truth" if GOLD in self.spans.seen.get(document, ()) else "decision"
 
     def _runner_up(self, n: int, row: int, near: AnyArray, present: float) -> str:
-        table, best, name = self.table, 1 - present, NONE
+        table, best, name = self.of, 1 - present, NONE
         for other in near:
-            p = float(table["p_exact"].iat[other])
+            p = float(table["p_exact"][other])
             if other != row and p > best:
-                place = f"{table['start'].iat[other]}-{table['end'].iat[other]}"
-                best, name = p, f"{self.groups.labels[table['label'].iat[other] - 1]} {place}"
+                place = f"{table['start'][other]}-{table['end'][other]}"
+                best, name = p, f"{self.groups.labels[table['label'][other] - 1]} {place}"
         return name
 
     def _votes(self, n: int, start: int, end: int) -> str:
@@ -191,7 +195,7 @@ class Facts:
                     span.coder
                 )
         rows = []
-        for row in table.itertuples():
+        for row in _rows(table):
             document, label = g.documents[row.document], g.labels[row.label - 1]
             names = coders.get((document, row.start, row.end, label), [])
             if names or row.p_exact >= PLAUSIBLE:
@@ -330,6 +334,11 @@ class Facts:
         return Summary("Confusion of the coders", pd.DataFrame(rows, columns=columns))
 
 
+def _rows(table: pd.DataFrame) -> Iterable[Any]:
+    """Yield the rows of a table, whose cells have any type."""
+    return table.itertuples()
+
+
 # probability from which a span with a label that nobody gave it is shown
 PLAUSIBLE = 0.05
 # expected F1 below which a coder is trained again, and share of the median coder's misses
@@ -340,7 +349,7 @@ def _advice(table: pd.DataFrame) -> list[str]:
     """Choose what to do with each coder, by the first rule that holds."""
     middle = float(table["f1"].median())
     words = []
-    for row in table.itertuples():
+    for row in _rows(table):
         if not row.n:
             words.append("give test items")
         elif row.f1_high < middle:

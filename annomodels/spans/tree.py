@@ -74,7 +74,7 @@ def draws_of(tree: xr.DataTree) -> Draws:
     posterior, truth = tree["posterior"].to_dataset(), tree["truth"].to_dataset()
     return Draws(
         {str(name): values.values for name, values in posterior.items()},
-        tree["sample_stats"]["lp"].values,
+        tree["sample_stats"].to_dataset()["lp"].values,
         **{name: truth[name].values for name in OF_TRUTH},
     )
 
