@@ -45,7 +45,7 @@ def calibrated(groups: Groups, draws: Draws, model: SpanModel, seed: int) -> Dra
     truth, shape = draws.truth.copy(), draws.truth_shape.copy()
     for d in range(n):
         other = unknown & (rng.random(count) < misled[d])
-        drawn: AnyArray = np.asarray((ends < rng.random(count)[:, None]).sum(axis=1))
+        drawn: AnyArray = np.asarray((ends < rng.random((count, 1))).sum(axis=1))
         truth[d, other] = drawn[other]
         other = unknown & (rng.random(count) < shifted[d])
         shape[d, other] = np.floor(rng.random(count) * sizes).astype(np.int16)[other]

@@ -133,7 +133,7 @@ def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> Any:
         return total
 
     known, shape = groups.known[g], groups.known_shape[g]
-    labels = range(1, len(groups.labels) + 1) if known < 0 else [known] * (known > 0)
+    labels = range(1, len(groups.labels) + 1) if known < 0 else [known] * int(known > 0)
     terms = [given(k) + borders(s) for k in labels for s in (range(size) if known < 0 else [shape])]
     if known <= 0:
         terms.append(given(0) + groups.log_nothing[g])
