@@ -79,3 +79,9 @@ NEXT_SHARE = 0.25
 NEXT_CODERS = 8
 # information of a label, as a share of the mean label's, below which a coder is not asked
 NEXT_WORTH = 0.5
+
+# labels of tokens by coders up to which alpha of tokens is computed next to that of spans: about
+# five seconds
+MOST_TOKENS = 500_000
+# documents of an audit of spans by default: about an hour of marking
+AUDIT_DOCUMENTS = 20

@@ -25,6 +25,10 @@ print(fit.check())              # verdict, with reasons
 fit.gold(); fit.coders(); fit.items(); fit.labels(); fit.why("item name"); fit.plot.coders()
 ```
 
+Marked text (brat, INCEpTION, CoNLL, Label Studio, Prodigy, doccano, tables) becomes gold spans:
+`annomodels run project -o out`, `annomodels gold out --to brat -o gold`; in Python
+`am.fit(am.read_spans("project"))`.
+
 Every table is a Summary: `.table` (pandas), `.draws` (xarray), `.notes`. Options of commands:
 `annomodels COMMAND --help`; `--format json` works on all of them.
 """

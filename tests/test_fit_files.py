@@ -21,7 +21,7 @@ import pytest
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.fitting.load import require_plain
-from annomodels.fitting.saving import MARK, SEAL, digest_of, write_tree
+from annomodels.io.sealed import MARK, SEAL, digest_of, write_tree
 
 pytestmark = pytest.mark.slow
 
@@ -377,7 +377,7 @@ def test_a_full_disk_is_a_sentence_and_no_crash(files, small_disk):
 @pytest.mark.parametrize("room", [0, 1, 100, 5_000, 20_000, 40_000])
 def test_the_library_never_meets_the_error_of_a_disk(room, files, tmp_path, monkeypatch):
     """Wherever the disk ends, the file is let go of in order, and the error is told."""
-    from annomodels.fitting import saving
+    from annomodels.io import sealed
 
     class Full(io.FileIO):
         def write(self, data: Any) -> int:
@@ -390,5 +390,5 @@ def test_the_library_never_meets_the_error_of_a_disk(room, files, tmp_path, monk
     before = h5py.h5f.get_obj_count(h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE)  # of other tests
     monkeypatch.setattr(Path, "open", lambda path, *_, **__: Full(path, "w+b"))
     with pytest.raises(OSError, match="No space left"):
-        saving.write_tree(tree, tmp_path / "fit.nc")
+        sealed.write_tree(tree, tmp_path / "fit.nc")
     assert h5py.h5f.get_obj_count(h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE) <= before

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ import pandas as pd
 from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
 from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.design import (
-    Design,
     belief_mark,
     beliefs,
     fingerprint,
@@ -21,7 +19,14 @@ from annomodels.auditing.design import (
     stratify,
 )
 from annomodels.auditing.estimator import Estimator
-from annomodels.auditing.sample import Audit, designed, sized
+from annomodels.auditing.sample import designed, sized
+from annomodels.auditing.spans import (
+    estimate_spans,
+    is_of_spans,
+    judged_spans,
+    refuse_of_spans,
+    rounds_of,
+)
 from annomodels.auditing.tables import (
     Tables,
     accuracies,
@@ -40,6 +45,7 @@ from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, V
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
+    from annomodels.spans.fit import SpanFit
 
 DRAWS = 4000
 # strata are made as for so many audited items at least
@@ -170,9 +176,9 @@ class Estimate(Summary):
 
 
 def estimate(
-    fit: Fit,
-    truth: Mapping[Any, Any] | str | os.PathLike[str],
-    audit: Audit | Design | str | os.PathLike[str] | None = None,
+    fit: Fit | SpanFit,
+    truth: Any,
+    audit: Any = None,
     *,
     use: str | None = None,
     by: Mapping[str, Mapping[Any, Any]] | None = None,
@@ -182,7 +188,7 @@ def estimate(
     clusters: Mapping[Any, Any] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Estimate:
+) -> Any:
     r"""Estimate the accuracy of gold labels and coders from items that an expert judged.
 
     .. math::
@@ -201,7 +207,7 @@ def estimate(
     Parameters
     ----------
     fit
-        A fit of classes in memory.
+        A fit of classes in memory, or of spans: its precision, recall and F1 are estimated.
     truth
         The true labels of audited items: a mapping, or a file with the columns item and label.
         Items without a label are passed over.
@@ -255,6 +261,12 @@ def estimate(
     >>> found.by_design, found.n_audited
     (True, 40)
     """
+    if is_of_spans(fit):
+        refuse_of_spans(use=use, by=by, pairs=pairs, weights=weights, clusters=clusters)
+        rounds = rounds_of(audit, fit)
+        drawn = None if rounds is None else [name for each in rounds for name in each]
+        return estimate_spans(fit, judged_spans(fit, truth), drawn=drawn, seed=seed)
+    fit = cast("Fit", fit)
     sized(fit, None, None)
     if use not in (None, "audit", "fit"):
         raise NotApplicable(f"{Option('use', use)} is unknown. Use 'audit' or 'fit'.")

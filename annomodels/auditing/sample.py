@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from annomodels.auditing.design import (
     read_design,
 )
 from annomodels.auditing.estimator import forecast_widths, needed
+from annomodels.auditing.spans import audit_spans, is_of_spans, refuse_of_spans, rounds_of
 from annomodels.data.names import places_of
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
@@ -29,6 +30,7 @@ from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, V
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
+    from annomodels.spans.fit import SpanFit
 
 DEFAULT_SIZE = 60
 
@@ -89,14 +91,14 @@ class Audit(Summary):
 
 
 def audit(
-    fit: Fit,
+    fit: Fit | SpanFit,
     size: int | None = None,
     *,
     width: float | None = None,
     seed: int = 0,
     among: Iterable[Hashable] | None = None,
-    earlier: Audit | Design | str | os.PathLike[str] | None = None,
-) -> Audit:
+    earlier: Any = None,
+) -> Any:
     r"""Draw items for an expert to judge, so that the numbers of a fit can be corrected.
 
     Strata are the predicted label and how likely it is wrong; each gets its share of the items,
@@ -109,9 +111,9 @@ def audit(
     Parameters
     ----------
     fit
-        A fit of classes in memory.
+        A fit of classes in memory, or of spans, of which whole documents are drawn.
     size
-        Number of items, 60 by default.
+        Number of items, 60 by default; of documents, 20.
     width
         Instead of a size: the width that the 95 % interval of the accuracy of the gold labels
         should have, between 0 and 1.
@@ -125,6 +127,7 @@ def audit(
     Returns
     -------
     Audit
+        Of spans a :class:`annomodels.auditing.spans.SpanAudit`.
 
     Raises
     ------
@@ -147,6 +150,10 @@ def audit(
     >>> len(drawn), list(drawn.table.columns), set(drawn.table["label"])
     (40, ['item', 'label', 'audit'], {''})
     """
+    if is_of_spans(fit):
+        refuse_of_spans(width=width, among=among)
+        return audit_spans(fit, size, seed=seed, rounds=rounds_of(earlier, fit) or ())
+    fit = cast("Fit", fit)
     sized(fit, size, width)
     data, p = fit.data, beliefs(fit)
     if earlier is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.gate import unknown
-from annomodels.cli.options import Reading, Writing
+from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
 from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
 from annomodels.data.columns import COLUMNS, Column, columns
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.coefficients.parts.results import Breakdown
-    from annomodels.coefficients.result import AgreementPanel
     from annomodels.data.annotations import Annotations
 
 BY = ("document", "group", "label", "item", "coder", "pair")
@@ -48,38 +47,7 @@ def coefficient_names(
     return list(dict.fromkeys([*(names or default), *gates]))
 
 
-OF_SPANS = ("alpha_u", "span_f1")
-
-
-def agreement_of_spans(data: str, reading: Reading, asked: Sequence[str]) -> AgreementPanel:
-    """Return coefficients of the stretches that coders marked in texts."""
-    from annomodels.cli.loading import Files
-    from annomodels.coefficients.continuum import Units, alpha_u, span_f1
-    from annomodels.coefficients.result import AgreementPanel
-    from annomodels.io.reading import read_spans
-
-    names = ("item", "text", "format", "encoding")
-    paths: Any = data.paths if isinstance(data, Files) else data
-    spans = read_spans(paths, **{name: reading[name] for name in names})
-    question = reading["question"][0] if len(reading["question"]) == 1 else None
-    if question is None and len(spans.questions) > 1:
-        choice = ", ".join(spans.questions)
-        raise click.UsageError(
-            f"The spans are of several layers: choose one --question of {choice}."
-        )
-    table = spans.table
-    table = table[table["coder"].isin(spans.coders)]
-    if question is not None:
-        table = table[table["question"] == question]
-    ends = table.groupby("document")["end"].max().to_dict()
-    known = set(spans.coders)
-    lengths = {name: len(spans.texts.get(name, "")) or ends.get(name, 1) for name in spans.seen}
-    done = [(name, who) for name, people in spans.seen.items() for who in people if who in known]
-    units = Units.from_frame(table, text="document", lengths=lengths, done=done)
-    measures = dict(zip(OF_SPANS, (alpha_u, span_f1), strict=True))
-    found = tuple(measures[name](units) for name in dict.fromkeys(asked))
-    notes = dict.fromkeys(text for each in found for text in each.notes)
-    return AgreementPanel(found, (*spans.notes, *notes))
+OF_SPANS = ("alpha_u", "span_f1", "span_f1_overlapping", "token_alpha")
 
 
 def distance_of(given: str | None, data: Annotations, sets: bool) -> str | list[list[float]] | None:

@@ -15,13 +15,14 @@ from typing import Any
 import click
 
 from annomodels.auditing.estimate import Estimate
+from annomodels.cli.exits import DONE
 from annomodels.cli.loading import (
     PREFIX,
     check_answers,
     done_each,
     estimated,
     joined,
-    load_data,
+    load_any,
     load_each,
     load_fit,
     say_notes,
@@ -38,6 +39,8 @@ from annomodels.cli.sampling import (
 )
 from annomodels.cli.session import current, note, say, show_text, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from
+from annomodels.cli.spans import FILES as SPAN_FILES
+from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
 from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
     by_question,
@@ -52,6 +55,7 @@ from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import decisions_of, entries_of, truths_of
+from annomodels.io.span_builder import Spans
 from annomodels.models.base import Model
 from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
@@ -61,6 +65,7 @@ from annomodels.reporting.index import index_page, row_of
 from annomodels.reporting.overall import fits_methods
 from annomodels.reporting.page import page, write
 from annomodels.scale.scanned import Scanned
+from annomodels.spans.fit import SpanFit
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
@@ -82,7 +87,7 @@ class Outcome:
     """Result of a job, as facts and as text for stdout; an only question has no name."""
 
     question: str
-    fit: Fit
+    fit: Any  # of items, or of spans
     code: int
     facts: dict[str, Any]
     text: str
@@ -113,7 +118,11 @@ def one_question(
             fit = fit_of(job, scanned(job))
             save_scan(job, fit, beside, names)
         else:
-            labels = load_data(job.data, job.reading) if labels is None else labels
+            read = load_any(job.data, job.reading) if labels is None else labels
+            if isinstance(read, Spans):
+                of_spans = run_of_spans(job, read, beside, truths.fit, truths.audit)
+                return _of_spans(job, of_spans, folder, beside)
+            labels = read
             shown = _shown(job, labels)
             labels = _taught(truths.fit, labels)
             note(repr(labels))
@@ -151,6 +160,19 @@ def one_question(
     facts |= {**(sizes_of(fit) if job.stream else {}), **facts_of(fit, verdict)}
     text = "\n".join([str(folder / names[0]), *verdict_lines(verdict)])
     return Outcome(question, fit, exit_code(fit, verdict), facts, text)
+
+
+def _of_spans(job: Job, fit: SpanFit, folder: Path, beside: Path) -> Outcome:
+    """Return what came of spans; the outputs are in their folder when it is told."""
+    from annomodels.reporting.spans import SpanFacts
+
+    report = None if job.no_report else str(folder / REPORT)
+    names = (*SPAN_FILES, ESTIMATE)
+    facts: dict[str, Any] = {"report": report}
+    facts["files"] = [str(folder / name) for name in names if (beside / name).exists()]
+    facts |= facts_of_spans(fit, SpanFacts(fit, None, job.threshold))
+    first = report or str(folder / "gold.csv")
+    return Outcome("", fit, DONE, facts, "\n".join([first, *told_of_spans(fit, job.threshold)]))
 
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:

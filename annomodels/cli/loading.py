@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
     from annomodels.io.reading import Questions
+    from annomodels.io.span_builder import Spans
 
 PREFIX = "dataset:"
 EVERY = "*"  # pattern of all questions
@@ -70,6 +71,17 @@ def named_path(word: str) -> tuple[str | None, str]:
     if sign and name and path and os.sep not in name and not Path(word).exists():
         return name, path
     return None, word
+
+
+def load_any(name: str, reading: Reading) -> Annotations | Spans:
+    """Read labels of items as :func:`load_data`, or spans where no units are named."""
+    from annomodels.io.reading import read_any
+
+    if name.startswith(PREFIX) or several(reading):
+        return load_data(name, reading)
+    paths = name.paths if isinstance(name, Files) else name
+    with way_out():
+        return read_any(paths, **{**reading, "question": next(iter(asked_of(reading)), None)})
 
 
 def load_data(name: str, reading: Reading) -> Annotations:
@@ -199,7 +211,7 @@ def load_bundled(name: str) -> Annotations:
         raise click.ClickException(str(error)) from None
 
 
-def load_fit(name: str) -> Fit:
+def load_fit(name: str) -> Any:
     """Load what ``annomodels run`` saved."""
     from annomodels.fitting.load import load
 
@@ -274,7 +286,7 @@ def estimated(
     """Estimate, and say on stderr what a reader should know."""
     from annomodels.auditing.estimate import estimate
 
-    found = estimate(fit, answers_from(paths, fit.data.items), **how, **more)
+    found: Estimate = estimate(fit, answers_from(paths, fit.data.items), **how, **more)
     first, *rest = found.notes
     (note if found.by_design else warn)(first)
     for text in rest:
@@ -334,6 +346,9 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
     for path in truth.paths:
         if path in designs:
             continue
+        if Path(path).is_dir():  # a project in which an expert marked audited documents
+            files["audit"].append(path)
+            continue
         own = recognized(path, name, designs)
         use = own if own and len(truth.paths) > 1 else truth.use or own or default
         if own is None and (truth.use is None or use == "audit"):
@@ -372,10 +387,13 @@ def recognized(path: str, name: str, named: Sequence[str] = ()) -> str | None:
     """
     if not Path(path).is_file():
         return None
-    from annomodels.io.mappings import is_decisions
+    from annomodels.auditing.sample import AUDIT
+    from annomodels.io.mappings import is_decisions, is_span_rows, rows_of
 
     if is_decisions(path):
         return "fit"
+    if is_span_rows(path):  # documents that were judged, or places that were decided
+        return "audit" if AUDIT in rows_of(path).header else "fit"
     designs = [drawn_items(place) for place in [*map(Path, named), *designs_for([path], name)]]
     found = _items([path]) if any(designs) else set()
     return "audit" if found and any(found <= drawn for drawn in designs) else None

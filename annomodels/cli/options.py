@@ -291,6 +291,7 @@ def read_options(command: Command, leave_out: Collection[str] = ()) -> Command:
             "patterns such as 'stage_*', or '*' for all.",
         },
         "units": {"type": OneOf(UNITS)},
+        "seen": {"type": OneOf(("all", "marked"))},
         "dont_know": {"metavar": "LABEL", "callback": None},
         "item": {
             "metavar": "COLUMN,...",

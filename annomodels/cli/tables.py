@@ -265,9 +265,13 @@ def show(
     emit(shown, writing, found.title, found.columns, notes=found.notes)
 
 
-def loaded(path: str) -> Fit:
+def loaded(path: str) -> Any:
     """Load a fit, and say on stderr if it cannot be trusted."""
+    from annomodels.spans.fit import SpanFit
+
     fit = load_fit(path)
+    if isinstance(fit, SpanFit):
+        return fit
     found = fit.check(predictive=False)  # which never forbids the use
     if not found:
         warn("This fit cannot be trusted: " + " ".join(found.sentences))

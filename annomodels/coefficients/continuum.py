@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import SPAN_F1, UNITIZING, Coefficient
 from annomodels.coefficients.formulas import less
+from annomodels.coefficients.overlaps import others_there
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.rows import ranges
 from annomodels.coefficients.tables import Evaluated, over
@@ -401,12 +402,15 @@ def layer(units: Units, label: int) -> Layer:
     used = active >= 2
     apart = np.zeros(units.n_texts)
     gap_length, gap_text = [], []
+    rows = np.flatnonzero(mine)
+    rows = rows[np.lexsort((units.start[rows], units.coder[rows], units.text[rows]))]
+    cells = units.text[rows] * units.n_coders + units.coder[rows]
     for text in np.flatnonzero(used):
-        here = mine & (units.text == text)
+        coders = np.flatnonzero(units.active[text])
+        ends = [np.searchsorted(cells, text * units.n_coders + coders + n) for n in (0, 1)]
         spans = {
-            coder: (units.start[here & by], units.end[here & by])
-            for coder in np.flatnonzero(units.active[text])
-            for by in [units.coder == coder]
+            coder: (units.start[rows[first:last]], units.end[rows[first:last]])
+            for coder, first, last in zip(coders, *ends, strict=True)
         }
         pairs = combinations(spans.values(), 2)
         total = sum(_apart(one, other) for one, other in pairs)
@@ -587,10 +591,18 @@ def _agreement(
     )
 
 
-def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
+def span_f1(
+    units: Units,
+    label: Hashable | None = None,
+    *,
+    overlapping: bool = False,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Agreement:
     """F1 of the units of one coder against those of another, over all pairs of coders.
 
-    A unit is found if the other coder marked the same stretch with the same label. Pairs and texts
+    A unit is found if the other coder marked the same stretch with the same label; if units may
+    overlap instead, any stretch of that label which shares a position with it. Pairs and texts
     are added before they are divided, so that a text counts by its units. F1 is not corrected for
     chance, which hardly ever gives the same stretch.
 
@@ -598,6 +610,10 @@ def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
     ----------
     units
         Who marked which stretch of which text.
+    label
+        A label; without it all labels.
+    overlapping
+        Whether a unit is found by any unit of its label that overlaps it.
     draws
         Number of draws of the sampling posterior (Bayesian bootstrap over texts), 0 for none.
     seed
@@ -624,14 +640,22 @@ def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
     coders = units.active.sum(axis=1)
     used = coders >= 2
     mine = used[units.text]
-    places = np.column_stack([units.text, units.label, units.start, units.end])[mine]
-    same, times = np.unique(places, axis=0, return_counts=True)
-    n = len(used)
-    found = np.bincount(same[:, 0].astype(np.int64), times * (times - 1.0), n)
-    marked = np.bincount(units.text[mine], minlength=n) * (coders - 1.0) * used
+    if label is not None:
+        mine &= np.array([one == label for one in units.labels])[units.label]
+    text, code, coder = units.text[mine], units.label[mine], units.coder[mine]
+    start, end, n = units.start[mine], units.end[mine], len(used)
+    if overlapping:
+        found = np.bincount(text, others_there(text, code, coder, start, end), n).astype(float)
+    else:
+        places = np.column_stack([text, code, start, end])
+        same, times = np.unique(places, axis=0, return_counts=True)
+        found = np.bincount(same[:, 0].astype(np.int64), times * (times - 1.0), n)
+    marked = np.bincount(text, minlength=n) * (coders - 1.0) * used
 
     def measure(weights: Floats) -> Evaluated:
         share = over(weights @ found, weights @ marked)
         return Evaluated(share, share, np.full_like(share, np.nan))
 
-    return _agreement(units, SPAN_F1, len(places), measure, draws, seed)
+    how = ", overlapping" * overlapping + (f", {label}" if label is not None else "")
+    agreement = _agreement(units, SPAN_F1, len(text), measure, draws, seed)
+    return replace(agreement, title=f"{SPAN_F1.title}{how}")

@@ -15,10 +15,12 @@ from annomodels import __version__
 from annomodels.data.schema import SCHEMA_VERSION, data_of, is_group, require_sound
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
-from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
+from annomodels.fitting.saving import ABOUT, FIT, TRUTH
+from annomodels.io.sealed import MARK, SEAL, digest_of
 from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, placed
 from annomodels.scale.scanned import Scanned
+from annomodels.spans.fit import SpanFit
 
 if TYPE_CHECKING:
     import h5py
@@ -38,7 +40,7 @@ def load(
     data: Scanned | None = None,
     *,
     model: Classes = (),
-) -> Fit:
+) -> Any:
     """Load a fit of any kind that :meth:`annomodels.Fit.save` wrote.
 
     Parameters
@@ -81,7 +83,13 @@ def load(
         )
     if data is not None:
         raise NotApplicable(f"{path} holds its data: leave out data=.")
-    tree, known = _opened(path, path, model)
+    tree = _read(path, path)
+    if str(tree.attrs.get("kind")) == "spans":
+        try:
+            return SpanFit.of_tree(tree)
+        except Exception as error:
+            raise _no_fit(path, error, tree) from error
+    known = _model_of(tree, path, model)
     try:
         fitted = data_of(tree)
         require_sound(tree, known, fitted)
@@ -96,7 +104,8 @@ def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
             f"{folder} holds a fit of a scan, without its labels: give the scan too, "
             "am.load(path, data=am.scan(...))."
         )
-    tree, known = _opened(folder / FIT, folder, model)
+    tree = _read(folder / FIT, folder)
+    known = _model_of(tree, folder, model)
     try:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         same = about["fingerprint"] == data.fingerprint
@@ -109,8 +118,8 @@ def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
     return Fit(data, known, tree, folder / TRUTH)
 
 
-def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
-    """Tree and model of a file; errors name what the user gave."""
+def _read(path: Path, named: Path) -> Any:
+    """Read the tree of a file; errors name what the user gave."""
     import xarray as xr
 
     try:
@@ -122,14 +131,24 @@ def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
                     for variable in group.variables.values():
                         variable.load()
         _require_known(str(tree.attrs["schema"]), named)
-        known = placed(json.loads(tree.attrs["model"]), _classes(given))
-    except (AnnotationError, NotApplicable, MemoryError, PermissionError):
+    except (AnnotationError, MemoryError, PermissionError):
         raise
     except Exception as error:  # the libraries raise whatever a damaged file makes them meet
         raise _no_fit(named, error) from error
+    return tree
+
+
+def _model_of(tree: Any, named: Path, given: Classes) -> Model:
+    """Return the model that a tree names."""
+    try:
+        known = placed(json.loads(tree.attrs["model"]), _classes(given))
+    except (AnnotationError, NotApplicable):
+        raise
+    except Exception as error:
+        raise _no_fit(named, error) from error
     tree.attrs["model"] = json.dumps(known)
     try:
-        return tree, from_dict(known)
+        return from_dict(known)
     except Exception as error:
         if isinstance(error, NotApplicable) and '"class":' in tree.attrs["model"]:
             raise  # a class that was defined elsewhere has changed

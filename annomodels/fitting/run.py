@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
@@ -13,10 +13,13 @@ from annomodels.data.schema import RawResult, conform
 from annomodels.engines.settings import MEMORY, Interrupts, Settings
 from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.fitting.fit import Fit
+from annomodels.io.span_builder import Spans
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
 from annomodels.models.encoded import expanded, require_learnable
 from annomodels.progress import Progress, reporting
+from annomodels.spans.fit import SpanFit, fit_spans
+from annomodels.spans.model import SpanModel
 
 if TYPE_CHECKING:
     from annomodels.scale.scanned import Scanned
@@ -33,9 +36,19 @@ LAST_STAGE = "coders"
 ENGINES = ("gibbs", "nuts", "em")
 
 
+@overload
+def fit(data: Spans, model: SpanModel | None = None, **options: Any) -> SpanFit: ...
+
+
+@overload
 def fit(
-    data: Annotations | Scanned | Candidates,
-    model: str | Model | None = None,
+    data: Annotations | Scanned | Candidates, model: str | Model | None = None, **options: Any
+) -> Fit: ...
+
+
+def fit(  # type: ignore[misc]  # the options of both are those that are named here
+    data: Annotations | Scanned | Candidates | Spans,
+    model: str | Model | SpanModel | None = None,
     *,
     engine: str = "auto",
     chains: int = 4,
@@ -52,14 +65,15 @@ def fit(
     memory: int = MEMORY,
     executor: object = None,
     progress: Progress | None = None,
-) -> Fit:
+) -> Fit | SpanFit:
     """Fit a model of annotation.
 
     Parameters
     ----------
     data
         The annotations; a scan of them (:func:`annomodels.scan`) that is fitted block by block; or
-        mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`).
+        mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`); or spans
+        (:func:`annomodels.read_spans`), whose result is a :class:`annomodels.spans.fit.SpanFit`.
     model
         A model or its name. By default ``stack``: a model of the coders and the votes,
         calibrated on public data sets; ``hierarchical`` or ``pooled`` if a stack cannot be
@@ -120,9 +134,17 @@ def fit(
     >>> result.tree["truth"]["p_truth"].shape
     (6, 2)
     """
-    data = as_annotations(data)
+    if isinstance(data, Spans):
+        if engine not in ("auto", "gibbs") or not isinstance(model, SpanModel | None):
+            raise NotApplicable(
+                "Spans have a model of their own, sampled by gibbs: leave out both."
+            )
+        return fit_spans(data, model, chains=chains, draws=draws, warmup=warmup, seed=seed)
+    if isinstance(model, SpanModel):
+        raise NotApplicable("This is a model of spans, and the data are not spans.")
+    read: Annotations | Scanned | Candidates = as_annotations(data)
     if model is None:
-        model = default_model(data, engine, executor=executor, partitions=partitions)
+        model = default_model(read, engine, executor=executor, partitions=partitions)
         if resolve(model).shared:
             draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
@@ -130,28 +152,28 @@ def fit(
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
         seed=secrets.randbits(31) if seed is None else seed,
-        starts=starts, relabel=relabel and _few_labels(data), extend=extend,
+        starts=starts, relabel=relabel and _few_labels(read), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
         partitions=partitions, memory=memory, executor=executor,
     )  # fmt: skip
     settings.require_known(name)
-    named: Any = data
-    if isinstance(data, Candidates):
+    named: Any = read
+    if isinstance(read, Candidates):
         _require_links(resolved)
         silent = False
-    elif isinstance(data, Annotations):
-        resolved.require_fittable(data)
-        silent = _silent(data)
+    elif isinstance(read, Annotations):
+        resolved.require_fittable(read)
+        silent = _silent(read)
     else:
         _require_streamable(resolved, name)
-        require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
-        named = data.shell()
-        silent = _silent(data)
+        require_learnable(read.labels, read.n_coders, read.shared_items > 0, read.source)
+        named = read.shell()
+        silent = _silent(read)
     fitted = resolved.with_data(named)
     # a stack takes no account of who said "don't know"
     whole = silent and not fitted.stacks
     fitted = with_no_answers(fitted, named) if whole else fitted.result_model
-    seen = expanded(data) if fitted.abstention_rows and isinstance(data, Annotations) else data
+    seen = expanded(read) if fitted.abstention_rows and isinstance(read, Annotations) else read
     run = runner(name, "stack" if fitted.stacks else fitted.truth)
     Interrupts.forget()
     late = Interrupts(False)
@@ -165,7 +187,7 @@ def fit(
         with reporting(progress) as tell:
             result = run(fitted, seen, replace(settings, progress=told))
         late.start()  # from here on there are draws, which are not thrown away
-        found = _fit_of(data, named, fitted, settings, result)
+        found = _fit_of(read, named, fitted, settings, result)
     if late.noted:
         found.tree.attrs["stopped"] = "interrupted"
     Interrupts.pass_on()

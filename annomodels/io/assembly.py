@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from annomodels.data.validation import at_rows, counted, some
 from annomodels.errors import AnnotationError, Option, Problem, Verb
 from annomodels.io.border import guarded, unreadable
-from annomodels.io.formats import FORMATS, PLAIN, Format
+from annomodels.io.formats import FORMATS, PLAIN, SPAN_TABLE, Format
 from annomodels.io.many import File, Pile, RowOf, by_name, files_in
-from annomodels.io.records import Records
+from annomodels.io.records import NoUnits, Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
 from annomodels.io.tables.keys import parts_of, said_key
@@ -54,6 +54,8 @@ def read_records(source: Source, options: Options) -> Records:
         form.records(file.source, said) for form, file, said in zip(forms, files, own, strict=True)
     ]
     found = joined(files, each, Records(source, options))
+    if any(one.marked is not None for one in each):
+        found.marked = functools.partial(_marks, source, options)
     found.notes = [*(f"Read as {title}." for title in tools), *found.notes]
     return found
 
@@ -134,10 +136,12 @@ def _own(file: File, options: Options, form: str = "") -> Options:
 def _marks(source: Source, options: Options) -> Spans:
     files = files_in(source)
     found = Records(Source(counted(len(files), "file"), data=b""), options)
+    forms = _forms(files, options)
     each = [
-        form.marks(file.source, _own(file, options))
-        for file, form in zip(files, _forms(files, options), strict=True)
+        form.marks(file.source, dataclasses.replace(_own(file, options), several=True))
+        for file, form in zip(files, forms, strict=True)
     ]
+    found.lists_readers = all(form.name != SPAN_TABLE for form in forms)
     _check_coders(source, files, {coder for own in each for coder in own.coders})
     names = _documents(files, each, found)
     for n, (file, own) in enumerate(zip(files, each, strict=True)):
@@ -150,6 +154,7 @@ def _marks(source: Source, options: Options) -> Spans:
             coder, place = new.get(span.coder, span.coder), (span.start, span.end)
             document = names[n, span.document]
             found.mark(document, coder, span.question, place, span.label, span.chain)
+        found.attributes |= dict.fromkeys(own.attributes)
         for note in own.notes:
             found.note(note)
     return found.spans()
@@ -240,11 +245,14 @@ def _records(form: Format, source: Source, options: Options) -> Records:
 
         spans = form.marks(source, options)
         what = f"This format marks stretches of text, which are not items yet: {spans!r}."
-        remedy = f"Define the items with {Option('units')}. " + described()
+        remedy = (
+            f"For gold spans, {Verb('fit am.read_spans(...)', 'use annomodels run')}. For labels "
+            f"of items, define the items with {Option('units')}. {described()}"
+        )
         if any(span.chain for span in spans.spans):
             remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
-        options_ = (("units", "exact"),)
-        raise AnnotationError(what, source.name, remedy, options=options_, code="no-units")
+        problem = Problem(what, source.name, remedy, options=(("units", "exact"),), code="no-units")
+        raise NoUnits([problem], lambda: spans)
     return form.records(source, options)
 
 

@@ -74,4 +74,5 @@ def _formats() -> Iterator[Format]:
 
 
 FORMATS = tuple(_formats())
+SPAN_TABLE = "span-table"
 PLAIN = ("long", "wide", "matrix")  # tables that may be read so although they look odd

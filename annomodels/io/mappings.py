@@ -18,6 +18,7 @@ from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import decoded, guarded, name_of, raw_bytes
 from annomodels.io.objects import json_value
 from annomodels.io.source import Source
+from annomodels.io.span_builder import NONE as NO_SPAN
 from annomodels.io.tables.columns import Columns, matched, named_column
 from annomodels.io.tables.keys import Key, Names, key_cells, parts_of, said_key
 from annomodels.io.tables.table import TextRows, stripped
@@ -400,6 +401,49 @@ def _numbers(cells: Sequence[str]) -> Sequence[Any]:
         return [None if cell is None else float(cell) for cell in kept]
     except ValueError:
         return kept
+
+
+# -- spans that an expert decided, or marked in audited documents ----------------------------------
+
+_PLACE = ("document", "start", "end", "label")
+
+
+def is_span_rows(path: object) -> bool:
+    """Return True for a table with document, start, end and label, such as decisions on spans."""
+    if os.path.isdir(str(path)):
+        return False
+    with suppress(AnnotationError):
+        return {*_PLACE} <= {*rows_of(path).header}
+    return False
+
+
+def span_rows(given: object) -> list[tuple[str, int, int, str]]:
+    """Document, start, end and label of each row; ``(none)`` for no span there.
+
+    Rows that are empty but for the document are not judged, and rows that the page skipped or only
+    noted are no decisions. A row with ``(none)`` and no place is about its whole document.
+    """
+    table = rows_of(given, "spans")
+    decision = "decision" if "decision" in table.header else None
+    columns = [*_PLACE, *([decision] if decision else [])]
+    found: list[tuple[str, int, int, str]] = []
+    wrong: list[int] = []
+    cells = [table.cells(name) for name in columns]
+    for (number, _), *row in zip(table.rows[1:], *cells, strict=True):
+        document, start, end, label, *what = map(str.strip, row)
+        if (what and what[0] not in ("", DECIDED)) or not (start or end or label):
+            continue
+        if label == NO_SPAN and not start and not end:
+            found.append((document, 0, 0, label))
+        elif start.isdecimal() and end.isdecimal() and int(start) < int(end) and (what or label):
+            found.append((document, int(start), int(end), label or NO_SPAN))
+        else:
+            wrong.append(number)
+    if wrong:
+        what_ = f"{counted(len(wrong), 'row')} without a place or a label (first: row {wrong[0]})."
+        remedy = "Write start and end as characters from 0, the end after the start, and the label."
+        raise AnnotationError(what_, table.source, remedy)
+    return found
 
 
 # -- decisions on items that the report page saves, checked against the labels ---------------------

@@ -17,6 +17,7 @@ from annomodels.io.border import NoLabels, guarded, is_path
 from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
 from annomodels.io.many import Path_, Paths, Pile, gathered
 from annomodels.io.proposals import with_proposal
+from annomodels.io.records import NoUnits, Records
 from annomodels.io.source import Opening, Options, Piped, Source
 from annomodels.io.tables.columns import Columns, Missing, finished, unused
 from annomodels.io.tables.guard import NotAsItSeems, Repeats, require_way, suspicions
@@ -24,7 +25,6 @@ from annomodels.io.tables.options import check_words, checked
 from annomodels.io.tables.questions import listed
 
 if TYPE_CHECKING:
-    from annomodels.io.records import Records
     from annomodels.io.span_builder import Spans
 
 
@@ -52,6 +52,7 @@ def read(
     coder_columns: Sequence[str] | None = None,
     coders: Mapping[Any, Any] | str | os.PathLike[str] | None = None,
     units: str | None = None,
+    seen: str | None = None,
     models: bool = False,
     sets: bool = False,
     encoding: str | None = None,
@@ -117,6 +118,9 @@ def read(
     units
         What counts as an item if coders marked stretches of text. One of "exact",
         "token", "overlap" and "chain", see :meth:`annomodels.io.span_builder.Spans.units`.
+    seen
+        Documents of spans that coders read: "all", or only those that they "marked". Asked for if
+        it is not clear whether a document without a mark was read.
     models
         Count predictions of models in the export as coders (model:NAME).
     sets
@@ -232,6 +236,7 @@ def understood(
     """Read what there is; return it with what makes annotations of columns, and the codebook."""
     repeats = said["repeats"]
     require_way(repeats)
+    _how_seen(said["seen"])
     source = _opened(path, said)
     book = Codebook(said["scale"], said["codebook"])
     said = {**said, **_stripped(source, said)}
@@ -242,7 +247,7 @@ def understood(
     options = Options(
         **{name: said[name] for name in ("coder", "label", "group", "text")},
         **{name: said[name] for name in ("question", "question_column")},
-        **{name: said[name] for name in ("models", "sets", "format", "units", "repeats")},
+        **{name: said[name] for name in ("models", "sets", "format", "units", "seen", "repeats")},
         item=key,
         names=said["item"],
         truth=truth if isinstance(truth, str) else None,
@@ -296,6 +301,8 @@ def read_spans(
     item: str | Sequence[str] | None = None,
     text: str | None = None,
     format: str = "auto",
+    seen: str | None = None,
+    models: bool = False,
     encoding: str | None = None,
 ) -> Spans:
     r"""Read marked stretches of text and their chains, without making items of them.
@@ -303,12 +310,15 @@ def read_spans(
     Parameters
     ----------
     path
-        A file, folder or zip archive of WebAnno, INCEpTION (UIMA CAS), brat, Label Studio,
-        Prodigy, doccano or Potato; or several, as for :func:`annomodels.read`.
+        A file, folder or zip archive of WebAnno, INCEpTION (UIMA CAS), brat, CoNLL, Label Studio,
+        Prodigy, doccano or Potato, or a table (document, coder, start, end, label); or several, as
+        for :func:`annomodels.read`.
     item, text
         Fields that name the document and hold its text, where the tool lets one choose.
     format
         "auto" or the name of a format.
+    seen, models
+        As for :func:`annomodels.read`.
     encoding
         Encoding of the text; UTF-8 by default.
 
@@ -339,7 +349,60 @@ def read_spans(
     source = _opened(path, {"encoding": encoding})
     with guarded(source.name):
         key = source.with_key(item)
-        return read_spans_of(source, Options(item=key, names=item, text=text, format=format))
+        more: dict[str, Any] = {"seen": _how_seen(seen), "models": models}
+        return read_spans_of(
+            source, Options(item=key, names=item, text=text, format=format, **more)
+        )
+
+
+# keywords of `read` that reading spans knows, next to those of `read_spans`
+_OF_SPANS = {"question", "coders", "map", "coder", "label", *_OPENING}
+
+
+def read_any(path: Paths, **reading: Any) -> Annotations | Spans:
+    """Read labels of items; or marks, from what holds marks and where no units are asked for."""
+    default = read.__kwdefaults__ or {}
+
+    def one(where: Paths | Source, said: Mapping[str, Any]) -> Annotations | Spans:
+        try:
+            return read_one(where, said)
+        except NoUnits as error:
+            with guarded("the marks"):
+                return _named(error.marked(), said, default)
+
+    return with_way_out(path, {**default, **reading}, one)
+
+
+def _named(spans: Spans, said: Mapping[str, Any], default: Mapping[str, Any]) -> Spans:
+    """Spans of the layer that is asked for, with coders and labels renamed."""
+    from annomodels.io.mappings import names_from
+
+    known = {*(read_spans.__kwdefaults__ or {}), *_OF_SPANS}
+    strange = [name for name, value in said.items() if value != default[name] and name not in known]
+    if strange:
+        what = f"Marks of text are read without {', '.join(str(Option(name)) for name in strange)}."
+        remedy = f"Leave it out, or make items of the marks: {Option('units', 'exact')}."
+        raise AnnotationError(what, spans.source, remedy, code="not-of-spans")
+    spans = spans.only(said["question"])
+    names, labels = names_from(said["coders"]), said["map"] or {}
+    marks = tuple(
+        dataclasses.replace(
+            s, coder=names.get(s.coder, s.coder), label=str(labels.get(s.label, s.label))
+        )
+        for s in spans.spans
+    )
+    seen = {
+        document: tuple(sorted({names.get(coder, coder) for coder in coders}))
+        for document, coders in spans.seen.items()
+    }
+    return dataclasses.replace(spans, spans=marks, seen=seen)
+
+
+def _how_seen(seen: str | None) -> str | None:
+    if seen not in (None, "all", "marked"):
+        what = f"{Option('seen', seen)} is unknown."
+        raise AnnotationError(what, remedy="Use 'all' or 'marked'.", code="unknown-seen")
+    return seen
 
 
 def _opened(path: Paths | Source, said: Mapping[str, object]) -> Source:

@@ -13,7 +13,7 @@ from annomodels.data.validation import NotLabels, at_rows, counted, is_blank, so
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.objects import keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import GOLD, Span, Spans
+from annomodels.io.span_builder import GOLD, Quote, Span, Spans, in_code_points, who_read
 from annomodels.io.tables.columns import (
     SHOWN,
     Columns,
@@ -25,6 +25,8 @@ from annomodels.io.tables.columns import (
 from annomodels.io.tables.questions import Unsuitable, choose_question, listed, unsuitable
 from annomodels.io.tables.table import Table
 
+KEPT = "{} between marks: kept in your project and not modeled."
+_NOT_READ = "Not read, because they mark stretches of text: "
 HELD = Unsuitable("lists or objects, not labels")
 _Row = tuple[str, str, str, tuple[str, ...], int, str]
 _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
@@ -32,6 +34,14 @@ _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
 
 class Unreadable(ValueError):
     """A value that should be a name is a list, an object or the like."""
+
+
+class NoUnits(AnnotationError):
+    """Marked stretches of text were read where labels of items were asked for."""
+
+    def __init__(self, problems: Iterable[Problem], marked: Callable[[], Spans]) -> None:
+        super().__init__(problems)
+        self.marked = marked  # the stretches
 
 
 def name_of_value(value: object) -> str:
@@ -72,6 +82,9 @@ class Records:
         self.otherwise = ""  # what else one can do than name a question
         self.skips: Counter[str] = Counter()
         self.stretches: dict[str, None] = {}  # questions that mark text
+        self.attributes: dict[str, None] = {}  # those that tell more of the marks of another
+        self.marked: Callable[[], Spans] | None = None  # where nothing else was read
+        self.lists_readers = True  # whether it is known who read a document and marked nothing
         self._kept: list[_Row] = []
         self._unsaid: dict[str, None] = {}
         self._left_out: Counter[str] = Counter()
@@ -87,6 +100,8 @@ class Records:
         self._tokens: dict[str, Sequence[tuple[int, int]]] = {}
         self._of_spans: list[str] = []  # notes
         self._reversed: list[str] = []
+        self._repeated = 0
+        self._quotes: list[Quote] = []
 
     # -- gathering ------------------------------------------------------------------------------
 
@@ -193,14 +208,25 @@ class Records:
                 return
             self._seen.setdefault(name, {})[who] = None
             if isinstance(text, str) and text and self._documents.setdefault(name, text) != text:
-                self._of_spans.append(f"The coders saw different texts of the document {name!r}.")
+                place = _first_difference(self._documents[name], text)
+                self._of_spans.append(
+                    f"The coders saw different texts of the document {name!r}: {place}. Marks "
+                    "after that place may be shifted."
+                )
             if tokens:
                 self._tokens.setdefault(name, tuple(tokens))
 
     def mark(
-        self, item: Any, coder: Any, question: str, place: Any, label: Any, chain: str = ""
+        self,
+        item: Any,
+        coder: Any,
+        question: str,
+        place: Any,
+        label: Any,
+        chain: str = "",
+        quote: object = None,
     ) -> None:
-        """Take a mark: `place` holds its start and end."""
+        """Take a mark: `place` holds its start and end, `quote` the words that it marks."""
         self.stretches[question] = None
         try:
             start, end = map(int, place)
@@ -214,7 +240,10 @@ class Records:
         if not 0 <= start <= end:
             self._reversed.append(f"{span.document} {start}-{end}")
         elif span.coder or coder == GOLD:
+            self._repeated += span in self._spans
             self._spans[span] = None
+            if isinstance(quote, str) and quote.strip():
+                self._quotes.append((span, quote))
 
     @property
     def empty(self) -> bool:
@@ -264,13 +293,17 @@ class Records:
             remedy = f"Define the items: {Option('units', 'exact')}, 'token' or 'overlap'."
             marked = Problem(what, self.source.name, remedy, code="no-units")
             self.problems.append(marked if self.stretches else self._nothing())
+            self.marked = self.spans if self.stretches else None
         if self.stretches:
-            self.note(f"Not read, because they mark stretches of text: {named}.")
+            self.note(f"{_NOT_READ}{named}.")
         return self
 
     def check(self) -> None:
-        if self.problems:
-            raise AnnotationError(list(dict.fromkeys(self.problems)))
+        problems = list(dict.fromkeys(self.problems))
+        if self.marked is not None and all(one.code == "no-units" for one in problems):
+            raise NoUnits(problems, self.marked)
+        if problems:
+            raise AnnotationError(problems)
 
     def chosen(self) -> Columns:
         """Rows of the question that was asked for, or of the only one, with all notes."""
@@ -339,7 +372,7 @@ class Records:
         return question, more
 
     def spans(self) -> Spans:
-        problems = list(self.problems)
+        problems = [one for one in self.problems if one.code != "no-units"]
         if self._reversed:
             what = f"{counted(len(self._reversed), 'span')} that end before they begin."
             where = f"{self.source.name}, {', '.join(self._reversed[:5])}"
@@ -351,12 +384,26 @@ class Records:
             )
         if problems:
             raise AnnotationError(problems)
-        ordered = sorted(
-            self._spans, key=lambda s: (s.document, s.coder, s.question, s.start, s.end)
-        )
+        spans, told = in_code_points([*self._spans], self._documents, self._quotes)
+        self._of_spans += told
+        if self._repeated:
+            self._of_spans.append(
+                f"{counted(self._repeated, 'mark')} that a coder gave twice, counted once."
+            )
+        ordered = sorted(spans, key=lambda s: (s.document, s.coder, s.question, s.start, s.end))
+        seen: Mapping[str, tuple[str, ...]]
         seen = {name: tuple(sorted(coders)) for name, coders in sorted(self._seen.items())}
-        notes = tuple(dict.fromkeys([*self._of_spans, *self.notes]))
-        return Spans(tuple(ordered), seen, self._documents, self._tokens, self.source.name, notes)
+        if not self.options.several:
+            said = self.options.seen
+            seen, problems = who_read(spans, seen, said, self.lists_readers, self.source.name)
+            if problems:
+                raise AnnotationError(problems)
+        left = [note for note in self.notes if not note.startswith(_NOT_READ)]
+        notes = tuple(dict.fromkeys([*self._of_spans, *left]))
+        attributes = tuple(self.attributes)
+        return Spans(
+            tuple(ordered), seen, self._documents, self._tokens, self.source.name, notes, attributes
+        )
 
     def _one(self, question: str, rows: list[_Row]) -> Columns:
         notes: list[str] = []
@@ -466,3 +513,10 @@ def _known_gold(
             f"{some(unclear)}."
         )
     return {item: next(iter(ls)) for item, ls in found.items() if len(ls) == 1} or None
+
+
+def _first_difference(one: str, other: str) -> str:
+    """Return where two texts differ first, with the words there."""
+    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    at = min(len(one), len(other)) if at is None else at
+    return f"from character {at:,}, {one[at : at + 12]!r} and {other[at : at + 12]!r}"

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,8 @@ class Spans:
         Name of the file.
     notes
         What reading found worth saying.
+    attributes
+        Questions that tell more of the marks of another question, such as the attributes of brat.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Spans:
     tokens: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
     source: str = ""
     notes: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
 
     @property
     def coders(self) -> tuple[str, ...]:
@@ -111,6 +114,34 @@ class Spans:
         if problems:
             raise AnnotationError(problems)
         return None if found is None else str(found)
+
+    def only(self, question: str | None = None) -> Spans:
+        """Return the spans of one layer, with notes on what is not among them.
+
+        Parameters
+        ----------
+        question
+            Which layer and feature; not needed if there is one, attributes left aside.
+
+        Examples
+        --------
+        >>> from annomodels.io.span_builder import Span
+        >>> marks = (Span("d", "ana", "type", 0, 4, "PER"), Span("d", "ana", "Sure", 0, 4, "yes"))
+        >>> spans = Spans(marks, {"d": ("ana",)}, attributes=("Sure",)).only()
+        >>> len(spans.spans), spans.notes
+        (1, ('Attributes are kept in your project and not modeled: Sure (1).',))
+        """
+        counts = self.questions or dict(Counter(span.question for span in self.spans))
+        layers = {n: many for n, many in counts.items() if n not in self.attributes}
+        offered = counts if question in self.attributes else layers or counts
+        asked, problems = choose_question(offered, question, self.source, "span")
+        if problems:
+            raise AnnotationError(problems)
+        kept = tuple(span for span in self.spans if span.question == asked)
+        left = [f"{n} ({counts[n]:,})" for n in self.attributes if n in counts]
+        told = f"Attributes are kept in your project and not modeled: {', '.join(left)}."
+        notes = self.notes + (told,) * bool(left and asked not in self.attributes)
+        return replace(self, spans=kept, notes=notes, attributes=())
 
     def units(
         self,
@@ -180,10 +211,139 @@ def to_code_points(text: str) -> list[int]:
     return [*places, len(text)]
 
 
+Quote = tuple[Span, str]  # a span, and the words that the export says it marks
+_UNITS_OF_TEXT = {"UTF-16 units": "utf-16-le", "bytes of UTF-8": "utf-8"}
+
+
+def _from_units(text: str, encoding: str) -> list[int]:
+    """Place in code points of each unit of a text in an encoding, the end included."""
+    if encoding != "utf-8":
+        return to_code_points(text)
+    places: list[int] = []
+    for place, sign in enumerate(text):
+        places += [place] * len(sign.encode("utf-8", "surrogatepass"))
+    return [*places, len(text)]
+
+
+def in_code_points(
+    spans: Sequence[Span], texts: Mapping[str, str], quotes: Sequence[Quote]
+) -> tuple[list[Span], list[str]]:
+    """Return the spans with places in code points, and notes on what was counted instead.
+
+    What the places count is told by the words that the export quotes. Texts of ASCII tell nothing
+    and need nothing.
+    """
+
+    def quoted(span: Span, words: str, table: Sequence[int] | None) -> bool:
+        start, end = span.start, span.end
+        if table is not None:
+            if end >= len(table):
+                return False
+            start, end = table[start], table[end]
+        if end > len(texts[span.document]):
+            return False
+        return texts[span.document][start:end].split() == words.split()
+
+    known = [(span, words) for span, words in quotes if span.document in texts]
+    off = [(span, words) for span, words in known if not quoted(span, words, None)]
+    if not off:
+        return list(spans), []
+    right = {"": len(known) - len(off)}
+    tables: dict[str, dict[str, list[int]]] = {}
+    for unit, encoding in _UNITS_OF_TEXT.items():
+        named = {span.document for span in spans if not texts.get(span.document, "").isascii()}
+        tables[unit] = {name: _from_units(texts[name], encoding) for name in named}
+        right[unit] = sum(quoted(s, words, tables[unit].get(s.document)) for s, words in known)
+    best = max(right, key=lambda unit: right[unit])
+    if not best:
+        first, words = off[0]
+        there = texts[first.document][first.start : first.end]
+        told = (
+            f"{counted(len(off), 'mark')} of {len(known):,} with other words than the text has at "
+            f"its place: first {words[:30]!r} at {first.document} {first.start}-{first.end}, where "
+            f"the text has {there[:30]!r}."
+        )
+        return list(spans), [told]
+
+    def moved(span: Span) -> Span:
+        table = tables[best].get(span.document)
+        if table is None or span.end >= len(table):
+            return span
+        return replace(span, start=table[span.start], end=table[span.end])
+
+    told = f"The offsets count {best}, as the quoted words show; they are read as characters."
+    return list(dict.fromkeys(map(moved, spans))), [told]
+
+
+_LEFT_EMPTY = 3  # documents that others marked, and
+_SHARE_EMPTY = 0.5  # share of the documents of a coder, from which it is asked who read them
+
+
+def who_read(
+    spans: Sequence[Span],
+    seen: Mapping[str, tuple[str, ...]],
+    said: str | None,
+    is_listed: bool,
+    source: str,
+) -> tuple[Mapping[str, tuple[str, ...]], list[Problem]]:
+    """Return who read each document, or ask: no mark may mean "nothing there" or "never seen".
+
+    `said` is "all" if everybody named read all documents that list them (of a table, all), and
+    "marked" if documents without a mark were not read. `is_listed` tells whether the export lists
+    readers without marks at all.
+    """
+    marked = {(span.document, span.coder) for span in spans}
+    people = sorted({coder for names in seen.values() for coder in names})
+    if said == "marked":
+        return {
+            name: kept for name, names in seen.items()
+            if (kept := tuple(one for one in names if (name, one) in marked))
+        }, []  # fmt: skip
+    empty = {(name, one) for name, names in seen.items() for one in names} - marked
+    ways = (
+        f"{Option('seen', 'all')} if such documents were read and hold nothing to mark, "
+        f"{Option('seen', 'marked')} if they were never read"
+    )
+    if not is_listed and not empty:
+        lacking = [(name, one) for name in seen for one in people if one not in seen[name]]
+        if said == "all":
+            return dict.fromkeys(seen, tuple(people)), []
+        if lacking:
+            what = (
+                f"{len(lacking):,} of {len(seen) * len(people):,} pairs of document and coder have "
+                f"no mark, such as {lacking[0][0]!r} by {lacking[0][1]!r}, and nothing tells who "
+                "read the document and marked nothing."
+            )
+            remedy = (
+                f"Use {ways}. If both occur, add a row with empty start and end for each document "
+                "that a coder read without marking anything."
+            )
+            return seen, [Problem(what, source, remedy, code="seen-or-not")]
+        return seen, []
+    if said is not None or not is_listed:
+        return seen, []
+    asked = []
+    for coder in people:
+        own = [name for name in seen if coder in seen[name]]
+        left = [
+            name for name in own
+            if (name, coder) in empty and any((name, other) in marked for other in seen[name])
+        ]  # fmt: skip
+        if len(left) >= max(_LEFT_EMPTY, _SHARE_EMPTY * len(own)):
+            asked.append(f"{coder or 'the curated version'} ({len(left):,} of {len(own):,})")
+    if not asked:
+        return seen, []
+    what = (
+        f"Documents that others marked have no mark of {', '.join(asked)}: not read, or nothing "
+        "found?"
+    )
+    return seen, [Problem(what, source, f"Use {ways}.", code="seen-or-not")]
+
+
 # -- rules that make items of spans, so that labels can be compared ---------------------------
 
 NONE = "(none)"
-_WORD = re.compile(r"\w+|[^\w\s]")
+WORD = re.compile(r"\w+|[^\w\s]")
 
 Places = list[tuple[int, int]]
 
@@ -203,7 +363,7 @@ def _tokens(spans: Sequence[Span], document: str, every: Spans) -> Places:
             f"Use {Option('units', 'exact')} or {Option('units', 'overlap')}, or add the texts."
         )
         raise AnnotationError(what, every.source, remedy)
-    return [found.span() for found in _WORD.finditer(text)]
+    return [found.span() for found in WORD.finditer(text)]
 
 
 def _overlapping(spans: Sequence[Span], document: str, _: Spans) -> Places:

@@ -20,6 +20,7 @@ type Codes = NDArray[np.int64]
 
 _FILE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 ALIASES: dict[str, list[str]] = {role: text.split() for role, text in _FILE["known"].items()}
+OF_SPANS: dict[str, list[str]] = {role: text.split() for role, text in _FILE["spans"].items()}
 _ALL = {
     name: frozenset([*text.split(), *(ALIASES[name] if table == "roles" else ())])
     for table in ("roles", "names", "cells")

@@ -56,7 +56,12 @@ def advised(facts: Facts) -> tuple[int, float]:
 
 def folder_of(facts: Facts) -> str:
     """Return the folder that the command of the fit wrote, or a stand-in for the saved fit."""
-    found = re.search(r"(?:-o|--output)[ =]([^ ]+)", str(facts.tree.attrs.get("command", "")))
+    return folder_in(str(facts.tree.attrs.get("command", "")))
+
+
+def folder_in(command: str) -> str:
+    """Return the folder that a command wrote, or a stand-in for the saved fit."""
+    found = re.search(r"(?:-o|--output)[ =]([^ ]+)", command)
     return found[1] if found else "fit.nc"
 
 

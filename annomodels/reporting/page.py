@@ -9,11 +9,12 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from annomodels import __version__
+from annomodels.auditing.spans import is_of_spans
 from annomodels.data.columns import clean, percent, short
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
@@ -24,14 +25,16 @@ from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.parts import Part, Section
 from annomodels.reporting.sections import sections_of
+from annomodels.reporting.spans import SpanFacts
+from annomodels.reporting.spans import payload as payload_of_spans
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from annomodels.auditing.estimate import Estimate
     from annomodels.data.document import Corpus
     from annomodels.fitting.fit import Fit
     from annomodels.reporting.links import LinkFacts
+    from annomodels.spans.fit import SpanFit
 
 LEFT_OUT = "Parts that pages have for other data and other models."
 ASSETS = Path(__file__).parent / "assets"
@@ -39,7 +42,7 @@ ASSETS = Path(__file__).parent / "assets"
 
 @takes_old(anonymise="anonymize")
 def report(
-    fit: Fit,
+    fit: Fit | SpanFit,
     path: str | os.PathLike[str],
     *,
     force: bool = False,
@@ -48,7 +51,7 @@ def report(
     target: float | None = None,
     others: Sequence[Fit] = (),
     truth: Mapping[Any, Any] | None = None,
-    estimate: Estimate | None = None,
+    estimate: Any = None,
     texts: Corpus | None = None,
     shown: Shown | None = None,
     files: Mapping[str, str] | None = None,
@@ -58,7 +61,7 @@ def report(
     Parameters
     ----------
     fit
-        Any fit: of labels in memory, of a scan, of numbers, of links. What does not apply to it is
+        Any fit: of labels in memory, of a scan, of numbers, links or spans. What does not apply is
         left out, and the end of the page says so.
     path
         Where to write; the file appears when it is complete.
@@ -115,11 +118,18 @@ def report(
     """
     path = Path(path)
     may_write(path, force)
+    if is_of_spans(fit):
+        if anonymize or target is not None or others or truth or texts or shown:
+            raise NotApplicable("A page on spans takes none of the options of items and links.")
+        spans = SpanFacts(fit, estimate)
+        write(path, page(spans, command or str(fit.tree.attrs.get("command", "")), files))
+        return path
+    of = cast("Fit", fit)
     if estimate is not None:
-        fit = estimate.after(fit)
-    fit = anonymized(fit) if anonymize else fit
-    told = "not shown" if anonymize else command or str(fit.tree.attrs.get("command", ""))
-    facts = Facts(fit, target, others=others, known=truth, estimate=estimate, shown=shown)
+        of = estimate.after(of)
+    of = anonymized(of) if anonymize else of
+    told = "not shown" if anonymize else command or str(of.tree.attrs.get("command", ""))
+    facts = Facts(of, target, others=others, known=truth, estimate=estimate, shown=shown)
     if texts is not None and (facts.truth != "link" or anonymize):
         why = "name their coders" if anonymize else "belong to fits of links"
         raise NotApplicable(f"Leave out {Option('texts')}: they {why}.")
@@ -131,7 +141,7 @@ def report(
 
     _refuse(facts)
     documents = () if texts is None else documents_of(texts)
-    write(path, page(LinkFacts(documents, fit=fit), told, files))
+    write(path, page(LinkFacts(documents, fit=of), told, files))
     return path
 
 
@@ -161,12 +171,17 @@ def report_links(
 
 
 def page(
-    facts: Facts | LinkFacts, command: str = "", files: Mapping[str, str] | None = None
+    facts: Facts | LinkFacts | SpanFacts, command: str = "", files: Mapping[str, str] | None = None
 ) -> str:
     """HTML of a page with the sections for which something is known."""
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
-    cover = _cover_of_fit(facts, command) if isinstance(facts, Facts) else _cover_of_links(facts)
+    if isinstance(facts, Facts):
+        cover = _cover_of_fit(facts, command)
+    elif isinstance(facts, SpanFacts):
+        cover = _cover_of_spans(facts, command)
+    else:
+        cover = _cover_of_links(facts)
     for section in sections_of(facts.truth, audited=facts.estimate is not None):
         left_out += section.left_out(facts.unsupported)
         if not section.unsupported(facts.unsupported):
@@ -228,6 +243,26 @@ def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
     }
     return {
         "eyebrow": "Coreference report", "heading": heading, "head": head(facts), "meta": meta,
+    }  # fmt: skip
+
+
+def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, Any]:
+    """Heading, first screen, run and places of the page on gold spans."""
+    from annomodels.reporting.sections.spans import head
+
+    attrs, spans = facts.fit.tree.attrs, facts.fit.spans
+    chains, draws = (counted(int(attrs[f"{word}s"]), word) for word in ("chain", "draw"))
+    meta = {
+        "Data": repr(spans),
+        "Data fingerprint": facts.fingerprint,
+        "Engine": f"{facts.fit.engine}, {chains} of {draws}",
+        "Seed": facts.fit.seed,
+        "Versions": _versions(str(attrs.get("annomodels", __version__))),
+    }
+    source = short(Path(spans.source).name, 80) if spans.source else ""
+    return {
+        "eyebrow": "Report on spans", "heading": source or "Report on spans", "head": head(facts),
+        "meta": meta, "data": payload_of_spans(facts, command),
     }  # fmt: skip
 
 

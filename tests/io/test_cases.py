@@ -167,6 +167,9 @@ def tried(error: AnnotationError, path: str, capsys: pytest.CaptureFixture[str])
     if not path:
         return
     capsys.readouterr()
+    if {one.code for one in error.problems} == {"no-units"}:
+        assert main(["check", path]) == 0  # commands read marks as spans
+        return
     assert main(["check", path]) == 3
     line = re.search(r"^  try:   annomodels (.*)$", capsys.readouterr().err, re.MULTILINE)
     assert line is not None

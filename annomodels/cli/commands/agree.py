@@ -12,7 +12,6 @@ from annomodels.cli.breakdown import (
     CONVENTIONS,
     DEFAULT,
     OF_SPANS,
-    agreement_of_spans,
     coefficient_names,
     distance_of,
     parts_table,
@@ -20,12 +19,14 @@ from annomodels.cli.breakdown import (
 )
 from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, parse_gates
-from annomodels.cli.loading import done_each, load_data, load_each, say_notes, several
+from annomodels.cli.loading import done_each, load_any, load_each, say_notes, several
 from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import note
 from annomodels.cli.tables import by_question, emit, emit_text, filed, form_for, show, with_left_out
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import columns
+from annomodels.io.span_builder import Spans
+from annomodels.spans.agreement import span_agreement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,22 +129,29 @@ def command(
     if (diagnose or by) and (distance or convention):
         what = "--distance and --convention are for coefficients of all data"
         raise click.UsageError(f"{what}: leave out {'--by' if by else '--diagnose'}.")
-    if spanned := [name for name in asked if name in OF_SPANS]:
-        if set(asked) - {*OF_SPANS} or diagnose or by or many or distance or convention:
+    spanned = [name for name in asked if name in OF_SPANS]
+    labels = None if many else load_any(data, reading)
+    if spanned or isinstance(labels, Spans):
+        wrong_ = {*asked} - {*OF_SPANS} or diagnose or by or distance or convention
+        if wrong_ or not isinstance(labels, Spans):
             raise click.UsageError(
-                f"--coefficient {spanned[0]} measures marked stretches of text: leave out other "
-                "coefficients, --by, --diagnose, --distance and --convention."
+                f"{', '.join(OF_SPANS)} measure marked stretches of text, and the other "
+                "coefficients, --by, --diagnose, --distance and --convention labels of items: name "
+                "--units for labels of items, or leave them out."
             )
-        spans = agreement_of_spans(data, reading, asked)
-        show(spans, writing)
-        return gate_code(limits, spans.table)
+        note(repr(labels))
+        panel = span_agreement(labels, asked or OF_SPANS)
+        for text in labels.notes:
+            note(f"note: {text}")
+        show(panel, writing)
+        return gate_code(limits, panel.table)
     how: dict[str, Any] = {"missing": convention}
     names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
     if many:
         of = names if asked else None
         table = _each_question(data, of, distance, convention, reading, writing, paper)
         return gate_code(limits, table)
-    labels = load_data(data, reading)
+    assert labels is not None
     note(repr(labels))
     say_notes(labels)
     if diagnose:

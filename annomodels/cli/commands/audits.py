@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.auditing.columns import SHOWN
+from annomodels.auditing.spans import refuse_of_spans
 from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, parse_gates
 from annomodels.cli.loading import design_of, estimated, load_fit
 from annomodels.cli.options import COUNT, Truth, Writing, option, split_words
 from annomodels.cli.session import note
+from annomodels.cli.spans import audit_of_spans, estimate_of_spans
 from annomodels.cli.tables import emit
 from annomodels.data.columns import columns
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError
+from annomodels.spans.fit import SpanFit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,6 +70,11 @@ def audit(
     from annomodels.io.mappings import items_from
 
     found, place = load_fit(fit), design_of(fit)
+    if isinstance(found, SpanFit):
+        refuse_of_spans(among=among, **how)
+        Writing("", str(place), force=True).check()
+        audit_of_spans(found, fit, size, seed, start_over, writing)
+        return
     Writing("", str(place), force=True).check()
     stale = place.is_file() and not start_over and not _is_of(place, found)
     earlier = place if place.is_file() and not start_over and not stale else None
@@ -174,12 +182,17 @@ def estimate(
 
     limits = parse_gates(gates)
     how: dict[str, Any] = {}
+    loaded = load_fit(fit)
+    if isinstance(loaded, SpanFit):
+        refuse_of_spans(by=by, items=items, pairs=pairs, weights=weights, cluster=cluster)
+        of_spans = estimate_of_spans(loaded, fit, paths, seed)
+        emit(of_spans.table, writing, "Estimate: overall", of_spans.columns, notes=of_spans.notes)
+        return gate_code(limits, of_spans.table, "quantity")
     if use == "fit":
         how = {"use": "fit"}
     elif weights is None:
         given = sorted_truth(Truth(paths, use), fit, "audit")
         how, paths = dict(given.how), (*given.fit, *given.test, *given.audit)
-    loaded = load_fit(fit)
     known = loaded.data.items
     about = _about(items, item, by, pairs, cluster, known)
     if weights is not None:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import load_data, load_each, load_fit, several, stem
+from annomodels.cli.loading import load_any, load_each, load_fit, several, stem
 from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import note, say, visible
+from annomodels.cli.spans import check_of_spans
 from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
+from annomodels.io.span_builder import Spans
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -67,7 +69,11 @@ def _one(data: str, fit: str | None, reading: Reading, writing: Writing) -> None
     from annomodels.planning.rules import supports
     from annomodels.reporting.health import findings
 
-    labels = load_data(data, reading)
+    read = load_any(data, reading)
+    if isinstance(read, Spans):
+        check_of_spans(data, read, writing)
+        return
+    labels = read
     found, uses = findings(labels), supports(labels)
     advice = advise(labels, fit=None if fit is None else load_fit(fit))
     if form_of(writing) == "json":

@@ -51,9 +51,11 @@ def command(
     With --truth decisions.csv of an earlier page, there is no other fit: the other labels follow
     from the fit and the decisions.
     """
+    from annomodels.auditing.spans import is_of_spans
     from annomodels.cli.jobs import files_of
     from annomodels.cli.loading import joined, sorted_truth
     from annomodels.cli.shown import again, kept
+    from annomodels.cli.spans import files_of as files_of_spans
     from annomodels.io.mappings import decisions_of, entries_of, truths_of
     from annomodels.reporting.anonymous import anonymized
     from annomodels.reporting.facts import Facts
@@ -68,6 +70,12 @@ def command(
     if output is None:
         return
     of = load_fit(fit)
+    if is_of_spans(of):
+        if others or true_labels.paths or show or text or anonymize or target is not None:
+            raise click.UsageError("A page on spans takes -o and --force only.")
+        report(of, output, force=force, files=files_of_spans(of, None, spreadsheet=False))
+        show_text(to_json({"report": output}) if as_json else f"{output}\n")
+        return
     rivals = [load_fit(name) for name in others]
     given = sorted_truth(true_labels, fit)
     truths = joined(given.test, of.data, truths_of) if given.test else None

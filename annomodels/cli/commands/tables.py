@@ -6,12 +6,14 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing, option
+from annomodels.cli.spans import gold_of_spans, shown
 from annomodels.cli.tables import form_for, gold_back, gold_table, loaded, show
 from annomodels.limits import STATES
+from annomodels.spans.fit import SpanFit
 
 TO = (
     *("label-studio", "label-studio-review", "prodigy", "argilla", "hugging-face"),
-    *("toloka", "appen", "parquet"),
+    *("toloka", "appen", "parquet", "brat", "webanno", "conll", "doccano", "spacy"),
 )
 
 
@@ -50,7 +52,11 @@ def gold(
     items: tuple[str, ...],
     writing: Writing,
 ) -> None:
-    """List the gold label of each item with its probability."""
+    """List the gold label of each item, or the gold spans, with their probabilities.
+
+    Gold spans are written for a tool with --to: brat and webanno (folders), conll, label-studio,
+    prodigy, doccano or spacy.
+    """
     if items and not why:
         raise click.UsageError("--item goes with --why.")
     if why and (to is not None or soft or threshold is not None or state is not None):
@@ -59,7 +65,11 @@ def gold(
     if to is not None and state is not None:
         raise click.UsageError("--state and --to cannot both be used.")
     found = loaded(fit)
-    if why:
+    if isinstance(found, SpanFit):
+        if why or soft:
+            raise click.UsageError("--why and --soft are for labels of items, and these are spans.")
+        gold_of_spans(found, to, threshold, state, writing)
+    elif why:
         show(found.why(items or None), writing)
     elif to is not None:
         gold_back(found, to, threshold, question, writing, spreadsheet)
@@ -89,12 +99,18 @@ def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
     """
     from annomodels.plots.coders import notable
 
+    found = loaded(fit)
+    if isinstance(found, SpanFit):
+        if by == "pair" or target is not None:
+            raise click.UsageError("Spans have --by coder and --by label, and no --target.")
+        shown(found.coders() if by == "coder" else found.confusion(), writing)
+        return
     if by != "coder":
         if target is not None:
             raise click.UsageError("--target is about coders: leave out --by.")
-        show(loaded(fit).labels(pairs=by == "pair"), writing)
+        show(found.labels(pairs=by == "pair"), writing)
         return
-    summary = loaded(fit).coders(target=target)
+    summary = found.coders(target=target)
     table = summary.table
     if form_for(writing) == "table" and {"kind", "n"} <= set(table):
         table = table.iloc[notable(table)]

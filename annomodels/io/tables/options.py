@@ -64,6 +64,7 @@ class Options:
     aside: tuple[str, ...] = ()
     format: str = "auto"
     units: str | None = None
+    seen: str | None = None  # whether coders read the documents that they did not mark
     repeats: Repeats = "error"
     several: bool = False  # files or sheets that are joined by their items
     names: Names | None = None  # of the item, before it is a column of one file

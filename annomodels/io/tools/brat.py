@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annomodels.data.layers import components
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError
-from annomodels.io.records import Records
+from annomodels.io.records import KEPT, Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.grids import by_document
 
@@ -63,6 +64,7 @@ def is_brat(source: Source, options: Options) -> bool:
 
 def read_brat(found: Records) -> None:
     """Spans with their types, attributes as questions of their own, and Equiv chains."""
+    relations = 0
     for name, document, coder in _placed(found.source):
         said = standoff(found.source.member(name).text)
         found.document(document, coder, _text(found.source, name))
@@ -78,12 +80,17 @@ def read_brat(found: Records) -> None:
         for question, one, label in [*types, *said.attributes]:
             if one in marks:
                 place = marks[one].pieces[0][0], marks[one].pieces[-1][1]
-                chain = chains.get(one, "") if question == "type" else ""
-                found.mark(document, coder, question, place, label, chain)
+                is_type = question == "type"
+                found.attributes |= {} if is_type else {question: None}
+                chain, quote = (chains.get(one, ""), marks[one].text) if is_type else ("", None)
+                found.mark(document, coder, question, place, label, chain, quote)
+        relations += sum(kind != "Equiv" for _, kind, _ in said.links)
         if any(len(mark.pieces) > 1 for mark in said.marks):
             found.note("Discontinuous spans are read from their first to their last part.")
         if any(row.startswith("T") for _, row in said.unread):
             found.note("Lines that name no place are left out.")
+    if relations:
+        found.note(KEPT.format(counted(relations, "relation")))
 
 
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError
@@ -14,8 +15,15 @@ from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv")
-_LINE = re.compile(r"(\S*)(?:[ \t].*)?[ \t](O|[BIESLU]-\S+)[ \t]*")
+_LINE = re.compile(r"(\S*)(?:[ \t].*)?[ \t](O|\?|[BIESLU]-\S+)[ \t]*")
 _TAG = re.compile(r"O|[BIESLU]-\S+")
+_UNSEEN = "?"  # tag of words that a coder did not see
+_BEGIN = re.compile(
+    r"-DOCSTART-\s*(?:\((?P<id>[^)]*)\))?.*|"
+    r"#\s*(?:begin document|newdoc id =|doc_id =)\s*(?P<name>.*?);?\s*"
+)
+_HEAD = 20  # lines that decide whether columns of a file are coders
+_ALONE = "document"  # name of a document that has none
 _LOOKED_AT = 3  # files that decide
 _ENOUGH = 0.5  # share of the words that a coder must have in common with the others
 
@@ -29,10 +37,18 @@ class _Sheet:
     breaks: frozenset[int]
     nameless: int = 0
 
+    @property
+    def is_unseen(self) -> bool:
+        """Return True if the coder saw no word of it."""
+        return all(tag == _UNSEEN for tags in self.tags.values() for tag in tags)
+
 
 def is_conll(source: Source, options: Options) -> bool:
     if source.inside is None:
-        return False
+        head = (
+            "\n".join(source.text[:4096].splitlines()[:_HEAD]) if source.kind == "delimited" else ""
+        )
+        return len(_by_coder(head)) > 1
     names = source.inside.ending(*ENDINGS)[:_LOOKED_AT]
     heads = [source.inside.head(name, 4096).splitlines()[:-1] for name in names]
     lines = [line for head in heads for line in head if line.strip()]
@@ -45,10 +61,11 @@ def is_conll(source: Source, options: Options) -> bool:
 def read_conll(found: Records) -> None:
     """Stretches that the tags mark; words are compared by the text where coders differ in them."""
     documents: dict[str, dict[str, _Sheet]] = {}
-    for name, document, coder in _placed(found.source):
-        sheet = _parsed(found.source.member(name).text)
-        if sheet.words:
-            documents.setdefault(document, {})[coder] = sheet
+    for document, coder, text in _texts(found.source):
+        for name, part in _parts(text, document):
+            sheet = _parsed(part)
+            if sheet.words and not sheet.is_unseen:
+                documents.setdefault(name, {})[coder] = sheet
     differing, lost, strangers = [], 0, []
     nameless = sum(s.nameless for sheets in documents.values() for s in sheets.values())
     for document, sheets in documents.items():
@@ -91,6 +108,55 @@ def read_conll(found: Records) -> None:
             found.note(note)
 
 
+def _texts(source: Source) -> Iterator[tuple[str, str, str]]:
+    """Document, coder and lines of each coder."""
+    if source.inside is None:
+        for coder, text in _by_coder(source.text).items():
+            yield _ALONE, coder, text
+        return
+    for name, document, coder in _placed(source):
+        yield document, coder, source.member(name).text
+
+
+def _parts(text: str, document: str) -> Iterator[tuple[str, str]]:
+    """Name and lines of each document of a file, which lines such as -DOCSTART- begin."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    for line in text.splitlines():
+        begun = _BEGIN.fullmatch(line)
+        if begun is None:
+            parts[-1][1].append(line)
+        else:
+            parts.append((begun["id"] or begun["name"] or str(len(parts)), []))
+    for name, lines in parts:
+        called = name if document == _ALONE else f"{document}/{name}"
+        yield called if name else document, "\n".join(lines)
+
+
+def _by_coder(text: str) -> dict[str, str]:
+    """Lines of each coder of a file with a column of tags for each; nothing of other files."""
+    lines = [line.split() for line in text.splitlines()]
+    is_row = [bool(row) and row[0][0] != "#" and row[0] != "-DOCSTART-" for row in lines]
+    rows = list(compress(lines, is_row))
+    width = len(rows[0]) if rows else 0
+    if len(rows) < 2 or any(len(row) != width for row in rows):
+        return {}
+    header = [] if all(map(_is_tag, rows[0][1:])) else rows[0]
+    is_row[lines.index(rows[0])] = not header
+    places = [n for n in range(1, width) if all(_is_tag(row[n]) for row in rows[bool(header) :])]
+    if places != list(range(width - len(places), width)):
+        return {}
+    names = [header[n] if header else f"coder {k}" for k, n in enumerate(places, 1)]
+    told = [row for row in zip(lines, is_row, strict=True) if row[0] is not header]
+    return {
+        name: "\n".join(f"{row[0]} {row[n]}" if is_word else " ".join(row) for row, is_word in told)
+        for name, n in zip(names, places, strict=True)
+    }
+
+
+def _is_tag(cell: str) -> bool:
+    return cell == _UNSEEN or _TAG.fullmatch(cell) is not None
+
+
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
     """Path, document and coder of each file; files in no folder are the work of a coder each."""
     assert source.inside is not None
@@ -105,7 +171,7 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
     for name, path in paths.items():
         stem = path[-1].rsplit(".", 1)[0]
         if flat:
-            yield name, "document", stem
+            yield name, _ALONE, stem
         else:
             yield name, "/".join([*path[1:-1], stem]), path[0]
 

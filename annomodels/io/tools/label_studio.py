@@ -82,6 +82,10 @@ def read_label_studio(found: Records) -> None:
             given = _parts(prediction)
             for question, values in given.answers.items() if given else ():
                 found.add(item, coder, question, values[0], row)
+            if given and (given.stretches or not given.answers):
+                seen.append((item, coder, text))
+            for question, tag, value in given.stretches if given else ():
+                _add_mark(found, item, coder, question, tag, value, text)
     for item, coder, text in seen if found.stretches else ():
         found.document(item, coder, text)
     if truths:
@@ -181,7 +185,9 @@ def _add_mark(
     except (KeyError, TypeError, ValueError):
         return
     marked = value.get("text")
-    if isinstance(marked, str) and isinstance(text, str) and text and text[start:end] != marked:
+    if not (isinstance(marked, str) and isinstance(text, str) and text):
+        marked = None
+    elif end > len(text) or text[start:end] != marked:
         places = to_code_points(text)
         if 0 <= start <= end < len(places):
             moved = places[start], places[end]

@@ -71,7 +71,10 @@ _TEXTS = re.compile(rb'^#Text=.*$|sofaString"? ?[=:] ?"[^"]*', re.MULTILINE)
 
 
 def _are_coders(files: Members, names: Sequence[str]) -> bool:
-    """Return True if folders are coders: files of one name share a text, files of one do not."""
+    """Return True if folders are coders: files of one name share a text, files of one do not.
+
+    Files of an only folder are documents of one coder if their texts differ.
+    """
     by_name: dict[str, list[tuple[bytes, ...]]] = {}
     by_folder: dict[str, list[tuple[bytes, ...]]] = {}
     for name in names:
@@ -81,7 +84,8 @@ def _are_coders(files: Members, names: Sequence[str]) -> bool:
         by_folder.setdefault(folder, []).append(text)
     same = all(len(set(texts)) == 1 and texts[0] for texts in by_name.values())
     apart = all(len(set(texts)) == len(texts) for texts in by_folder.values())
-    return same and apart and len(by_name) < len(names)
+    several = len(by_name) < len(names) or len(by_folder) == 1 < len(names)
+    return same and apart and several
 
 
 def unread(files: Members) -> list[str]:

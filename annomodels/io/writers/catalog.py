@@ -6,23 +6,21 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable, meant
-from annomodels.io.writers import backs, layouts
+from annomodels.io.span_builder import Spans
+from annomodels.io.writers import backs, layouts, spans
 from annomodels.io.writers.backs import GoldList, gold_list, with_soft
 from annomodels.io.writing import atomic_path, write_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
 class Writer:
     name: str
     title: str
-    make: Callable[[Any], pd.DataFrame | str]
+    make: Callable[[Any], Any]
     form: str | None = None
 
 
@@ -59,6 +57,37 @@ BACKS: Mapping[str, Writer] = _by_name(
     Writer("toloka", "Toloka, control tasks", backs.toloka_golden, "tsv"),
     Writer("appen", "Appen, test questions", backs.appen_tests, "csv"),
 )
+
+# of gold spans; a maker gives the files by their names, an only file has none
+SPAN_BACKS: Mapping[str, Writer] = _by_name(
+    Writer("brat", "brat, texts and annotations (a folder)", spans.brat, "folder"),
+    Writer("webanno", "WebAnno TSV 3.3, a file per document (a folder)", spans.webanno, "folder"),
+    Writer("conll", "CoNLL, a token and its tag in each line", spans.conll),
+    Writer("label-studio", "Label Studio, predictions", spans.label_studio),
+    Writer("prodigy", "Prodigy, examples to review", spans.prodigy),
+    Writer("doccano", "doccano, rows of sequence labeling", spans.doccano),
+    Writer("spacy", "spaCy, a DocBin (JSON without spaCy)", spans.spacy),
+)
+
+
+def span_files(gold: object, to: str, source: Spans | None = None) -> dict[str, str | bytes]:
+    """Return the files of gold spans for a tool by their names; an only file has none."""
+    found = spans.gold_spans(gold, source)
+    writer = named(to, SPAN_BACKS)
+    spans.with_texts(found, to)
+    made: dict[str, str | bytes] = writer.make(found)
+    return made
+
+
+def put_files(files: Mapping[str, str | bytes], path: Path, force: bool) -> Path:
+    """Write a file, or several below a folder; texts as UTF-8."""
+    for name, made in files.items():
+        place = path / name if name else path
+        if name:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(place, force) as temporary:
+            temporary.write_bytes(made.encode() if isinstance(made, str) else made)
+    return path
 
 
 def named(to: str, writers: Mapping[str, Writer]) -> Writer:
@@ -124,7 +153,7 @@ def write_gold(
     to: str = "label-studio",
     *,
     question: str = "label",
-    texts: Mapping[object, str] | None = None,
+    texts: Mapping[object, str] | Spans | None = None,
     force: bool = False,
     spreadsheet: bool = False,
 ) -> Path:
@@ -133,18 +162,22 @@ def write_gold(
     Parameters
     ----------
     gold
-        What ``fit.gold()`` gave, or a data frame with the columns item, label, probability and
-        perhaps ``p_<label>`` and ``p_next_<label>``. An empty label counts as not settled.
+        What ``fit.gold()`` gave, of spans too, or a data frame with the columns item, label,
+        probability and perhaps ``p_<label>`` and ``p_next_<label>``. An empty label counts as
+        not settled.
     path
         The file.
     to
         "label-studio" (predictions), "label-studio-review" (tasks, most doubtful first),
         "prodigy", "argilla" (suggestions), "hugging-face" (soft labels as a list), "toloka"
         (control tasks), "appen" (test questions) or "parquet" (a column ``p_<label>`` per label).
+        Of spans "brat" or "webanno" (a folder), "conll", "label-studio", "prodigy", "doccano" or
+        "spacy".
     question
         Name of the question in the tool.
     texts
-        Text of each item; without it, the name of the item stands there.
+        Text of each item; without it, the name of the item stands there. Of spans the spans that
+        were fitted, which have texts and tokens.
     force
         Whether a file that is there may be replaced.
     spreadsheet
@@ -174,6 +207,11 @@ def write_gold(
     >>> json.loads(path.read_text())[0]["suggestions"]
     {'label': {'value': 'pos', 'score': 0.97, 'agent': 'annomodels'}}
     """
+    if {*spans.NEEDED} <= {*getattr(gold, "table", gold).columns}:  # type: ignore[attr-defined]
+        files = span_files(gold, to, texts if isinstance(texts, Spans) else None)
+        return put_files(files, Path(path), force)
+    if isinstance(texts, Spans):
+        raise NotApplicable("Spans have the texts of gold spans, not of gold labels of items.")
     if to == "parquet":
         return _put(Writer(to, "", with_soft, to), gold, path, force, spreadsheet)
     rows: GoldList = gold_list(gold, question, texts)

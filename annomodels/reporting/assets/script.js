@@ -161,6 +161,7 @@
   const D = JSON.parse($("items-data").textContent);
   const [NAME, GOLD, STATE, P, VOTES, REASON, TEXT] = [0, 1, 2, 3, 4, 5, 6];
   const contested = desk.dataset.contested;
+  const [THING, WRONG] = D.spans ? ["place", "wrong place"] : ["item", "wrong label"];
   const STATES = ["settled", "needs labels", contested, "decided"];
   const TAGS = ["yes", "needs", "contested", "decided"];
   // What --truth brought comes first; choices in the browser belong to these very decisions.
@@ -197,6 +198,10 @@
     for (let n = 1; n < item[VOTES].length; n += 3) counts.set(item[VOTES][n], (counts.get(item[VOTES][n]) ?? 0) + 1);
     return [...counts].sort((a, b) => b[1] - a[1]);
   };
+  const called = (item) => {
+    const k = D.spans ? item[P].find((k, n) => n % 2 === 0 && D.names[k] === given(item).label) : undefined;
+    return D.labels[k] ?? given(item).label;
+  };
   const chance = (p) => (p < 0.005 ? "<0.01" : p > 0.995 && p < 1 ? ">0.99" : p >= 0.945 && p < 0.95 ? (Math.floor(1000 * p) / 1000).toFixed(3) : p.toFixed(2));
 
   // The list.
@@ -210,19 +215,19 @@
       open.append(bdi(item[NAME]));
       const head = make("th", "", open);
       head.scope = "row";
-      const label = isDecided(item) ? given(item).label : D.labels[item[GOLD]];
+      const label = isDecided(item) ? called(item) : D.labels[item[GOLD]];
       const row = make("tr", "", head, make("td", "", tag(item)), make("td", "", bdi(label)),
         make("td", "n", isDecided(item) || item[STATE] === 3 ? "\u2013" : chance(item[P][1])),
         make("td", "", votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ")));
       const about = [item[TEXT], item[REASON]].filter((text) => text);
       if (!about.length) return [row];
-      const cell = make("td", "", ...about.map((text) => make("div", "", bdi(text))));
+      const cell = make("td", "", ...about.map((text) => make("div", "", ...inText(text))));
       cell.colSpan = 5;
       return [row, make("tr", "why", cell)];
     }));
   });
-  const only = D.left ? "; only in gold.csv: " + plural(D.left, "more item") + " with the most certain labels" : "";
-  const draw = (anew) => page(found.length, plural(found.length, "item") + only, !anew);
+  const only = D.left ? "; only in gold.csv: " + plural(D.left, "more " + THING) + " with the most certain labels" : "";
+  const draw = (anew) => page(found.length, plural(found.length, THING) + only, !anew);
   const filter = () => {
     const [text, want, label, coder] = ["f-text", "f-state", "f-label", "f-coder"].map((id) => $(id).value.trim().toLowerCase());
     found = items.filter((item, n) => (text === "" || texts[n].includes(text))
@@ -236,10 +241,10 @@
 
   // The desk.
   const which = make("select", "");
-  const groups = [[contested + " items", (item) => item[STATE] === 2],
-    ["items that need labels", (item) => item[STATE] === 1],
-    ["all items in doubt", (item) => item[STATE] === 1 || item[STATE] === 2],
-    ["all items", () => true]].filter(([, test]) => items.some(test));
+  const groups = [[contested + " " + THING + "s", (item) => item[STATE] === 2],
+    [THING + "s that need labels", (item) => item[STATE] === 1],
+    ["all " + THING + "s in doubt", (item) => item[STATE] === 1 || item[STATE] === 2],
+    ["all " + THING + "s", () => true]].filter(([, test]) => items.some(test));
   groups.forEach(([name], n) => which.append(new Option(name, n)));
   const queue = () => items.filter(groups[which.value][1]);
 
@@ -265,11 +270,11 @@
       return part;
     }));
     legend?.replaceChildren(...held.map(([css, n, name]) => make("li", "", make("span", "key " + css), make("b", "", count(n)), " " + name)));
-    headline.textContent = sentence + (mine ? " " + plural(mine, "item") + (mine === 1 ? " is" : " are")
-      + " decided on this page, which leaves about " + plural(Math.round(rest), "wrong label") + "." : "");
+    headline.textContent = sentence + (mine ? " " + plural(mine, THING) + (mine === 1 ? " is" : " are")
+      + " decided on this page, which leaves about " + plural(Math.round(rest), WRONG) + "." : "");
     const first = Number(asked.match(/[\d,]+/)?.[0].replaceAll(",", "") ?? 0);
     const left = D.states[2] ? counts[2] : Math.max(0, first - mine);
-    if (todo) todo.textContent = mine ? asked.replace(/[\d,]+ items?/, plural(left, "item")) : asked;
+    if (todo) todo.textContent = mine ? asked.replace(/[\d,]+ (item|place)s?/, plural(left, THING)) : asked;
   };
   const bar = make("p", "progress");
   bar.setAttribute("role", "status");
@@ -302,8 +307,8 @@
       skipped && count(skipped) + " skipped", count(list.length - done) + " left"];
     follow(rest);
     bar.replaceChildren(make("b", "", said.filter(Boolean).join(", ")),
-      " \u00b7 expected wrong labels: " + count(Math.round(D.wrong)) + (less ? " \u2192 " + count(Math.round(rest)) : "")
-      + (changed ? " \u00b7 " + plural(changed, "gold label") + " changed" : ""));
+      " \u00b7 expected " + WRONG + "s: " + count(Math.round(D.wrong)) + (less ? " \u2192 " + count(Math.round(rest)) : "")
+      + (changed ? " \u00b7 " + plural(changed, D.spans ? "gold place" : "gold label") + " changed" : ""));
     take.disabled = decisions.size === 0;
     back.disabled = history.length === 0;
     where.textContent = stored ? "Kept in this browser." : "Not kept when you close this page: download first.";
@@ -324,7 +329,7 @@
   };
   const decide = (k) => act({ label: D.names[k] });
   const about = (item) => {
-    const what = isDecided(item) ? given(item).label : given(item)?.two ? "two readings" : "skipped";
+    const what = isDecided(item) ? called(item) : given(item)?.two ? "two readings" : "skipped";
     const votes = votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ");
     return ["Last: ", bdi(item[NAME]), " \u2192 ", make("b", "", bdi(what)), ". ",
       item[STATE] === 3 ? "" : "The gold label was " + D.labels[item[GOLD]] + " (" + chance(item[P][1]) + "). ", "Votes: " + votes + "."];
@@ -341,9 +346,12 @@
     draw();
   };
   const choices = (item) => {
+    if (D.spans) return item[P].filter((_, n) => n % 2 === 0).slice(0, 9);
     const all = D.labels.map((_, k) => k);
     return all.length <= 9 ? all : [...new Set([...item[P].filter((_, n) => n % 2 === 0), ...all])].slice(0, 9).sort((a, b) => a - b);
   };
+  // A place stands in its text, between the words around it.
+  const inText = (text) => (Array.isArray(text) ? [bdi(text[0]), make("mark", "", bdi(text[1])), bdi(text[2])] : [bdi(text)]);
   const show = (item, jump) => {
     const focused = card.contains(document.activeElement) ? [...card.querySelectorAll(".choices *")].indexOf(document.activeElement) : null;
     current = item;
@@ -363,7 +371,7 @@
         made.style.setProperty("--share", blind ? 0 : 100 * share);
         return made;
       }));
-      if (D.labels.length > keys.length) {
+      if (!D.spans && D.labels.length > keys.length) {
         const others = make("select", "", new Option("another label", ""));
         D.labels.forEach((name, k) => { if (!keys.includes(k)) others.append(new Option(name, k)); });
         others.setAttribute("aria-label", "Another label");
@@ -374,12 +382,13 @@
       for (let n = 0; n < item[VOTES].length; n += 3) said.push(item[VOTES].slice(n, n + 3));
       said.sort((a, b) => a[1] - b[1] || b[2] - a[2]);
       const chips = make("ul", "chips", ...said.map(([j, k, value]) => make("li", value < 0 ? "against" : "for",
-        bdi(D.coders[j]), ": ", make("b", "", D.labels[k]), " ", make("span", "", (value < 0 ? "\u2212" : "+") + Math.abs(value / 10).toFixed(1)))));
+        bdi(D.coders[j]), ": ", make("b", "", D.labels[k]), " ",
+        D.spans ? "" : make("span", "", (value < 0 ? "\u2212" : "+") + Math.abs(value / 10).toFixed(1)))));
       const extra = make("dl", "shown", ...D.columns.flatMap((name, n) => [make("dt", "", name), make("dd", "", bdi(item[TEXT + 1 + n] ?? ""))]));
       card.replaceChildren(make("h3", "", bdi(item[NAME]), " ", tag(item)),
-        ...(item[TEXT] ? [make("p", "text", bdi(item[TEXT]))] : []), ...(D.columns.length ? [extra] : []), shown,
+        ...(item[TEXT] ? [make("p", "text", ...inText(item[TEXT]))] : []), ...(D.columns.length ? [extra] : []), shown,
         ...(blind ? [make("div", "tools", button("Show votes and probabilities (V)", showVotes))] : [chips,
-          make("p", "cut", "Numbers: contribution of each vote to " + D.labels[item[GOLD]] + " (log-odds; 2.3 makes it ten times as probable)."),
+          D.spans ? "" : make("p", "cut", "Numbers: contribution of each vote to " + D.labels[item[GOLD]] + " (log-odds; 2.3 makes it ten times as probable)."),
           ...(item[REASON] ? [make("p", "cut", item[REASON])] : [])]));
     }
     progress();
@@ -391,7 +400,20 @@
     }
   };
   const quoted = (text) => (/[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
+  const csvOfSpans = () => {
+    const lines = [["document", "start", "end", "label", "decision", "note", "fit"]];
+    const places = new Map(items.map((item) => [item[NAME], item[TEXT + 1]]));
+    for (const [name, said] of decisions) {
+      const what = said.two ? "two readings" : said.skip ? "skipped" : said.label === undefined ? "note" : "decided";
+      const marks = JSON.parse(said.label ?? "[]");
+      const [doc, ...place] = places.get(name) ?? [name, 0, 0];
+      // no span: the place that the others marked says so
+      for (const mark of marks.length ? marks : [[...place, what === "decided" ? "(none)" : ""]]) lines.push([doc, ...mark.map(String), what, said.note ?? "", D.fit]);
+    }
+    return lines.map((line) => line.map(quoted).join(",") + "\n").join("");
+  };
   const csv = () => {
+    if (D.spans) return csvOfSpans();
     const lines = [["item", "label", "decision", "note", "fit"]];
     for (const [name, said] of decisions) {
       const what = said.two ? "two readings" : said.skip ? "skipped" : said.label === undefined ? "note" : "decided";
@@ -438,7 +460,7 @@
     const place = Number(event.key) - 1;
     const pressed = event.key.toLowerCase();
     if (current && place >= 0 && place < choices(current).length) decide(choices(current)[place]);
-    else if (pressed === "t") two();
+    else if (pressed === "t" && !D.spans) two();
     else if (pressed === "s") skip();
     else if (pressed === "u") undo();
     else if (pressed === "v") showVotes();
@@ -449,9 +471,9 @@
   const command = make("p", "copy", make("code", "", D.command));
   command.append(button("Copy", () => navigator.clipboard?.writeText(D.command)));
   desk.append(make("div", "tools", make("label", "", "Queue ", which), bar), card,
-    make("div", "tools", button("Two readings (T)", two), button("Skip (S)", skip), note, back), last,
+    make("div", "tools", D.spans ? "" : button("Two readings (T)", two), button("Skip (S)", skip), note, back), last,
     make("p", "cut", "Keys while this part is in view: 1 to " + Math.min(9, D.labels.length)
-      + " decide, T two readings, S skip, U undo, N note, V votes and probabilities."),
+      + " decide, " + (D.spans ? "" : "T two readings, ") + "S skip, U undo, N note, V votes and probabilities."),
     ...(items.some((item) => item[TEXT]) || D.columns.length ? [] : [make("p", "cut", "No text is shown, because the data have no "
       + "column of texts that is recognized. Name it with --text COLUMN, and other columns with --show COLUMN.")]),
     make("div", "tools", take, where), make("p", "cut", "Then use them:"), command);

@@ -10,7 +10,7 @@ from annomodels.reporting.parts import Section
 
 
 def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
-    """Return the sections of a page on fits whose truth is "class", "number" or "link"."""
+    """Return the sections of a page on fits whose truth is a class, number, link or span."""
     if truth == "link":
         from annomodels.reporting.sections import links, places
 
@@ -18,6 +18,11 @@ def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
             *(places.PLACES, links.AGREEMENT, places.CODERS, places.SILVER),
             *(links.HEALTH, links.WORDS),
         ]
+    if truth == "span":
+        from annomodels.reporting.sections import spans
+
+        first = [spans.DECIDE, spans.ALONE_SECTION, spans.CODERS, spans.QUALITY]
+        return [*first, spans.AGREEMENT, spans.SPANS, spans.METHODS]
     from annomodels.reporting.sections import (
         agreement,
         audit,

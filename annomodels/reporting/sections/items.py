@@ -44,6 +44,7 @@ def _items(facts: Facts) -> list[Part]:
             otherwise="Every item is settled.",
         )
     shown = {
+        "thing": "Item",
         "states": [(str(code), name) for code, name in enumerate(STATES)],
         "labels": [short(name, 40) for name in data.labels],
         "coders": [short(name, 40) for name in data.coders],

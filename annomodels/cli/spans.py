@@ -1,0 +1,263 @@
+"""Commands on spans: the main job, descriptions, tables of fits, and audits of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from annomodels.cli.exits import DONE
+from annomodels.cli.loading import design_of, stem
+from annomodels.cli.options import Job, Sampling, Writing
+from annomodels.cli.session import current, note, warn
+from annomodels.cli.tables import emit, emit_text, filed, guarded_tables, to_text
+from annomodels.cli.terminal import Stages
+from annomodels.data.columns import Column, columns
+from annomodels.data.validation import counted
+from annomodels.errors import AnnotationError
+from annomodels.io.span_builder import GOLD, Spans
+from annomodels.limits import STATES
+from annomodels.spans.fit import SpanFit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.data.summary import Summary
+    from annomodels.reporting.spans import SpanFacts
+
+FILES = ("report.html", "gold.csv", "coders.csv", "agreement.csv", "fit.nc")
+_OF_FIT = ("chains", "draws", "warmup", "seed")
+
+
+def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
+    """Fit, with what will happen on stderr before."""
+    from annomodels.fitting.run import fit
+
+    options = sampling.options
+    if sampling.model or sampling.groups or sampling.covariates or sampling.dask:
+        raise click.UsageError("Spans have one model: leave out --model, --groups, --covariates.")
+    note(f"Fitting the model of spans to {spans!r} with gibbs, seed {options['seed']}.")
+    with Stages() as stages:
+        stages("sampling", 0.0)
+        made = fit(spans, engine=options["engine"], **{name: options[name] for name in _OF_FIT})
+    made.tree.attrs["command"] = current().command
+    return made
+
+
+def run_of_spans(
+    job: Job, spans: Spans, beside: Path, decisions: Sequence[str], audits: Sequence[str]
+) -> SpanFit:
+    """Do the main job on spans and write its outputs into a folder."""
+    from annomodels.io.mappings import span_rows
+    from annomodels.reporting.spans import SpanFacts, span_page
+
+    if job.show or job.target is not None or job.earlier is not None:
+        raise click.UsageError("Leave out --show, --target and --prior-from: they are for items.")
+    spans = anonymous(spans) if job.anonymize else spans
+    note(repr(spans))
+    for text in (*spans.notes, *remarks(spans)):
+        note(f"note: {text}")
+    rows = [row for path in decisions for row in span_rows(path)]
+    fit = fit_of_spans(spans, job.sampling)
+    if job.anonymize:
+        fit.tree.attrs["command"] = "not shown"
+    if rows:
+        names = ("document", "start", "end", "label")
+        command = fit.tree.attrs["command"]
+        fit = fit.decided([dict(zip(names, row, strict=True)) for row in rows])
+        fit.tree.attrs["command"] = command
+    found = _estimated(fit, audits) if audits else None
+    fit.save(beside / "fit.nc")
+    files = files_of(fit, job.threshold, job.spreadsheet)
+    if found is not None:
+        files["estimate.csv"] = to_text(found.table, "csv")
+    for name, text in files.items():
+        (beside / name).write_text(text, encoding="utf-8", newline="")
+    if not job.no_report:
+        facts = SpanFacts(fit, found, job.threshold)
+        (beside / "report.html").write_text(
+            span_page(facts, str(fit.tree.attrs["command"]), files), encoding="utf-8", newline="\n"
+        )
+    return fit
+
+
+def files_of(fit: SpanFit, threshold: float | None, spreadsheet: bool) -> dict[str, str]:
+    """Return the tables of a fit as texts, by file name."""
+    tables = {
+        "gold.csv": fit.gold(threshold).table,
+        "coders.csv": fit.coders().table,
+        "agreement.csv": filed(fit.agreement().table),
+    }
+    safe = guarded_tables(list(tables.values()), spreadsheet)
+    return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
+
+
+def told_of_spans(fit: SpanFit, threshold: float | None = None) -> list[str]:
+    """Return the lines that a run ends with."""
+    from annomodels.reporting.spans import SpanFacts
+
+    facts = SpanFacts(fit, None, threshold)
+    verdict, why = facts.verdict
+    return [f"verdict: {verdict}", f"  {why}", f"  {facts.sentence}", *facts.to_do]
+
+
+def anonymous(spans: Spans) -> Spans:
+    """Return spans whose coders are called "coder 1" and so on, in random order."""
+    import numpy as np
+
+    order = np.random.default_rng(len(spans.spans)).permutation(len(spans.coders))
+    names = {who: f"coder {n + 1}" for who, n in zip(spans.coders, order, strict=True)}
+    names[GOLD] = GOLD
+    return replace(
+        spans,
+        spans=tuple(replace(s, coder=names[s.coder]) for s in spans.spans),
+        seen={d: tuple(sorted(names[who] for who in people)) for d, people in spans.seen.items()},
+        source="",
+        notes=(),
+    )
+
+
+def remarks(spans: Spans) -> list[str]:
+    """Return what is worth knowing about spans before any model."""
+    people = {d: [who for who in names if who != GOLD] for d, names in spans.seen.items()}
+    found = []
+    if alone := sum(len(names) == 1 for names in people.values()):
+        found.append(
+            f"{counted(alone, 'document')} of {len(people):,} read by one coder: their spans rest "
+            "on what other documents tell of the coder."
+        )
+    used: dict[str, set[str]] = {who: set() for who in spans.coders}
+    for span in spans.spans:
+        if span.coder != GOLD:
+            used[span.coder].add(span.label)
+    every = set().union(*used.values())
+    for label in sorted(every):
+        having = [who for who, labels in used.items() if label in labels]
+        if len(having) == 1 < len(used):
+            found.append(
+                f"Only {having[0]} uses the label {label!r}. If it is another name of a label, "
+                f"recode it: --read map={label}=NAME."
+            )
+    if empty := sum(not spans.texts.get(d) for d in people if d in spans.texts):
+        found.append(f"{counted(empty, 'document')} with an empty text.")
+    return found
+
+
+CHECKS = columns(
+    "check", Column("value", "Value", "text", width=240), Column("remark", "Remark", "text")
+)
+
+
+def check_of_spans(data: str, spans: Spans, writing: Writing) -> None:
+    """Describe spans: counts, problems, and what they support."""
+    import pandas as pd
+
+    people = {d: [who for who in names if who != GOLD] for d, names in spans.seen.items()}
+    pairs = sum(len(names) > 1 for names in people.values())
+    labels = sorted({s.label for s in spans.spans})
+    rows = [
+        ("source", stem(data), ""),
+        ("documents", f"{len(people):,}", ""),
+        ("coders", f"{len(spans.coders):,}", ""),
+        ("spans", f"{sum(s.coder != GOLD for s in spans.spans):,}", ""),
+        ("labels", f"{len(labels):,}", ", ".join(labels[:12])),
+        ("read by two coders", f"{pairs:,}", "documents that agreement and gold spans rest on"),
+        *(("note", "", text) for text in (*spans.notes, *remarks(spans))),
+        ("supports", "gold spans, agreement" if pairs else "nothing", ""),
+    ]
+    emit(pd.DataFrame(rows, columns=[one.name for one in CHECKS]), writing, repr(spans), CHECKS)
+
+
+# -- saved fits ------------------------------------------------------------------------------------
+
+
+def gold_of_spans(
+    fit: SpanFit, to: str | None, threshold: float | None, state: str | None, writing: Writing
+) -> None:
+    """List gold spans, or write them for a tool."""
+    from annomodels.io.writers.catalog import SPAN_BACKS, put_files, span_files
+
+    summary = fit.gold(threshold)
+    if to is None:
+        table = summary.table
+        shown(summary, writing, table if state is None else table[table["state"] == state])
+        return
+    files = span_files(summary, to, fit.spans)
+    alone = files.get("")
+    if isinstance(alone, str):
+        emit_text(alone, writing)
+        return
+    if writing.output in (None, "-"):
+        what = "a folder" if SPAN_BACKS[to].form == "folder" else "a file"
+        raise click.UsageError(f"--to {to} writes {what}: name it with -o.")
+    put_files(files, Path(str(writing.output)), writing.force)
+    note(f"Wrote {writing.output}.")
+
+
+def shown(summary: Summary, writing: Writing, table: pd.DataFrame | None = None) -> None:
+    """Write a table of a fit of spans, with its notes on stderr."""
+    rows = summary.table if table is None else table
+    emit(rows, writing, summary.title, summary.columns, notes=summary.notes)
+
+
+def audit_of_spans(
+    fit: SpanFit, name: str, size: int | None, seed: int, start_over: bool, writing: Writing
+) -> None:
+    """Draw documents for an expert, and keep the design next to the fit."""
+    from annomodels.auditing.spans import audit_spans, saved_rounds
+
+    place = design_of(name)
+    earlier = None if start_over or not place.is_file() else saved_rounds(place, fit)
+    drawn = audit_spans(fit, size, seed=seed, rounds=earlier or ())
+    emit(drawn.table, writing, "Documents to judge", notes=drawn.notes)
+    if place.is_file() and earlier is None and not start_over:
+        aside = place.with_name(f"{place.stem}-{int(place.stat().st_mtime)}.json")
+        place.replace(aside)
+        note(f"{place} was the design of an audit of another fit; it is now {aside}.")
+    drawn.save(place, force=True)
+    if earlier:
+        note(f"This is round {len(drawn.rounds)}; its documents were not drawn before.")
+    note(f"The design of the audit is in {place}.")
+
+
+def estimate_of_spans(fit: SpanFit, name: str, paths: Sequence[str], seed: int) -> Summary:
+    """Correct the expected quality by judged documents."""
+    return _estimated(fit, paths, design_of(name), seed)
+
+
+def _estimated(
+    fit: SpanFit, paths: Sequence[str], place: Path | None = None, seed: int | None = None
+) -> Summary:
+    from annomodels.auditing.spans import estimate_spans, judged_spans, saved_rounds
+
+    judged: dict[str, Any] = {}
+    for path in paths:
+        more: Mapping[str, Any] = judged_spans(fit, path)
+        if twice := [d for d in more if d in judged and judged[d] != more[d]]:
+            what = f"{counted(len(twice), 'document')} judged twice, differently."
+            raise AnnotationError(what, path, "Keep one judgment of each document.")
+        judged |= more
+    designs = [*([place] if place else []), *(Path(path).with_name("audit.json") for path in paths)]
+    rounds = next((r for p in designs if p.is_file() and (r := saved_rounds(p, fit))), None)
+    drawn = None if rounds is None else [name for each in rounds for name in each]
+    if drawn is None:
+        warn("No design of an audit was found: the judged documents count as drawn at random.")
+    return estimate_spans(fit, judged, drawn=drawn, seed=fit.seed if seed is None else seed)
+
+
+def states_of(table: pd.DataFrame) -> dict[str, int]:
+    """Count the gold spans in each state."""
+    return {name: int((table["state"] == name).sum()) for name in STATES}
+
+
+def facts_of_spans(fit: SpanFit, facts: SpanFacts) -> dict[str, object]:
+    """Return what ``--format json`` says of a fit of spans."""
+    quality = fit.quality().table.to_dict("records")
+    verdict, why = facts.verdict
+    return {
+        "engine": fit.engine, "seed": fit.seed, "verdict": verdict, "sentences": [why],
+        "quality": quality, "states": states_of(fit.gold().table), "code": DONE,
+    }  # fmt: skip

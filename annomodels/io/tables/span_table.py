@@ -1,0 +1,103 @@
+"""A table with a row for each marked stretch of text: document, coder, start, end, label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from annomodels.data.validation import at_rows, counted, is_blank
+from annomodels.io.records import Records
+from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import matched, named_column
+from annomodels.io.words import OF_SPANS
+
+_LOOKED_AT = 50  # rows that decide
+_LARGEST = 10**8  # characters of a text; larger numbers are times
+
+
+def is_span_table(source: Source, options: Options) -> bool:
+    """Return True if rows have places that differ within a document."""
+    if options.coder_columns is not None:
+        return False
+    names = _roles(source.header, options)
+    if not {"document", "start", "end", "label"} <= names.keys():
+        return False
+    table = source.table
+    if not set(names.values()) <= {*table.header}:
+        return False
+    rows = zip(*(table.columns[names[role]] for role in ("document", "start", "end")), strict=True)
+    places: dict[str, set[tuple[int, int]]] = {}
+    for document, *ends in islice(rows, _LOOKED_AT):
+        if all(map(is_blank, ends)):
+            continue
+        place = _place(ends)
+        if place is None:
+            return False
+        places.setdefault(str(document), set()).add(place)
+    # places that are the same for all rows of a document are about the item
+    return any(len(found) > 1 for found in places.values())
+
+
+def read_span_table(found: Records) -> None:
+    """Read the mark of each row; a row without a place says that its coder read the document."""
+    source, options = found.source, found.options
+    table = found.taken(source.table, used=())
+    names = _roles(table.header, options)
+    for role, name in names.items():
+        found.problems += named_column(table.header, name, role, source.name)
+    if found.problems:
+        return
+    found.lists_readers = False
+    cells = {role: table.columns[name] for role, name in names.items()}
+    size = len(cells["document"])
+    coders = cells.get("coder", [source.stem] * size)
+    quotes = cells.get("text", [""] * size)
+    rows = zip(
+        table.rows, cells["document"], coders, cells["start"], cells["end"], cells["label"], quotes,
+        strict=True,
+    )  # fmt: skip
+    question = names["label"]
+    found.stretches[question] = None
+    wrong: list[int] = []
+    for row, document, coder, start, end, label, words in rows:
+        place = _place((start, end))
+        if not is_blank(start) and place is None:
+            wrong.append(row)
+            continue
+        # a column of texts holds the words of the mark, or the document
+        quoted = place is not None and len(str(words)) <= place[1] - place[0]
+        found.document(document, coder, "" if quoted or is_blank(words) else str(words))
+        if place is not None:
+            found.mark(document, coder, question, place, label, quote=str(words) if quoted else "")
+    if wrong:
+        found.problem(
+            f"{counted(len(wrong), 'row')} where start and end are not whole numbers.",
+            "Write the first character, counted from 0, and the first one after the mark.",
+            at_rows(source.name, wrong),
+            code="no-place",
+        )
+
+
+def _roles(header: Sequence[str], options: Options) -> dict[str, str]:
+    """Return the column of each role that was named, or has a known name."""
+    known = {name.strip().casefold(): name for name in reversed(list(header))}
+    said = {"document": options.item, "coder": options.coder, "label": options.label}
+    said["text"] = options.text
+    found = {role: name for role, name in said.items() if name is not None}
+    for role, words in OF_SPANS.items():
+        name = next((known[word] for word in words if word in known), None)
+        if name is not None and name not in found.values():
+            found.setdefault(role, name)
+    coder = matched(header)["coder"]
+    if len(coder) == 1 and coder[0] not in found.values():
+        found.setdefault("coder", coder[0])
+    return found
+
+
+def _place(ends: Sequence[object]) -> tuple[int, int] | None:
+    """Return start and end as whole numbers, None if they are something else."""
+    try:
+        start, end = (int(str(value).removesuffix(".0")) for value in ends)
+    except ValueError:
+        return None
+    return (start, end) if start >= 0 and end < _LARGEST else None

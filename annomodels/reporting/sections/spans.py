@@ -1,0 +1,190 @@
+"""Gold spans: places to decide in their text, spans of one coder, coders, agreement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annomodels.data.columns import COLUMNS, Column, percent, short
+from annomodels.data.columns import columns as columns_of
+from annomodels.data.validation import counted
+from annomodels.limits import AUDIT_DOCUMENTS, STATES
+from annomodels.reporting.audited import folder_in
+from annomodels.reporting.parts import (
+    MOST_CARDS,
+    Action,
+    Card,
+    Head,
+    Part,
+    Section,
+    cards,
+    notes,
+    summary,
+    table,
+)
+from annomodels.reporting.spans import SpanFacts, with_interval
+from annomodels.reporting.words import coders_listed
+
+_KEYS = 9  # answers that have a key
+_PAPER = 20
+WHERE = Column("where", "Place", "name", of=lambda row: f"{row.document} {row.start}–{row.end}")
+SPAN = (WHERE, Column("text", "Text", "text", width=120), "label")
+GOLD = columns_of(
+    *SPAN, Column("p_exact", "P(exact)", "chance"), Column("p_span", "P(span)", "chance"),
+    Column("runner_up", "Otherwise", "name", width=40), "votes state",
+)  # fmt: skip
+ALONE = columns_of(*SPAN, COLUMNS["coder"].called("Only", of=lambda row: row.coders),
+                   Column("p_exact", "P(exact)", "chance"))  # fmt: skip
+_SHARES = {
+    "misses": "Misses", "false_alarms": "False alarms", "borders": "Borders right",
+    "labels": "Labels right", "f1": "F1",
+}  # fmt: skip
+
+
+def head(facts: SpanFacts) -> Head:
+    """Return the first screen."""
+    css = ("settled", "open", "contested", "decided")
+    names = ("settled", "need labels", "contested", "decided")
+    bar = list(zip(css, facts.states.values(), names, strict=True))
+    actions = []
+    doubtful = facts.states["contested"] or facts.states["needs labels"]
+    if doubtful:
+        about = "coders differ on the border or the label, or on whether there is a span"
+        actions.append(Action("#decide", f"Decide {counted(doubtful, 'place')}", about))
+    if len(facts.alone):
+        about = "found by one coder and probably right"
+        title = f"Check {counted(len(facts.alone), 'span')}"
+        actions.append(Action("#alone-section", title, about))
+    rows = facts.coders.table
+    asked = rows[~rows["advice"].str.startswith("ask")]
+    if len(asked):
+        title = f"Talk to {coders_listed(asked['coder'])}"
+        actions.append(Action("#coders-section", title, "their spans differ most from the others"))
+    if facts.estimate is None:
+        about = "a random sample shows errors that all coders share"
+        actions.append(Action("#quality-section", "Audit documents", about))
+    verdict, why = facts.verdict
+    return Head(facts.sentence, bar, actions, why if verdict == "needs review" else "")
+
+
+def _decide(facts: SpanFacts) -> list[Part]:
+    lead = "Choose what is right at each place; the most doubtful come first."
+    if not facts.fit.spans.texts:
+        lead += " The texts are not known, so places are characters."
+    return [
+        Part("text", lead, "lead"),
+        Part("decide", {"keys": _KEYS, "contested": "contested"}),
+        Part("heading", "All places"),
+        Part(
+            "explorer",
+            {
+                "thing": "Place",
+                "states": [(str(code), name) for code, name in enumerate(STATES)],
+                "labels": [],
+                "coders": [short(name, 40) for name in facts.fit.spans.coders],
+            },
+        ),
+    ]
+
+
+def _alone(facts: SpanFacts) -> list[Part]:
+    title = "Spans that one coder found, the most probable first"
+    none = "No span of a single coder is probably right."
+    return table("alone", title, ALONE, facts.alone, "gold.csv", otherwise=none)
+
+
+def _coders(facts: SpanFacts) -> list[Part]:
+    rows = facts.coders.table
+    order = rows.sort_values("f1", kind="stable")
+    shown: list[str | Column] = [
+        "coder", COLUMNS["n"].called("Spans"),
+        *(Column(name, title, interval=(f"{name}_low", f"{name}_high"), bar=name == "f1")
+          for name, title in _SHARES.items()),
+        "advice",
+    ]  # fmt: skip
+    lead = (
+        "Misses: share of the true spans that a coder overlooks. False alarms: share of a coder's "
+        "spans where there is none. F1 is against the model's estimate of the true spans."
+    )
+    made = [_card(row) for row in order.head(MOST_CARDS).itertuples()]
+    title = "All coders, those who differ most first"
+    return [
+        Part("text", lead, "lead"),
+        *cards(made),
+        *table("coders", title, columns_of(*shown), order, "coders.csv"),
+    ]
+
+
+def _card(row: Any) -> Card:
+    facts = tuple(
+        (title, f"{percent(getattr(row, name), 0)} ({percent(getattr(row, f'{name}_low'), 0)} to "
+                f"{percent(getattr(row, f'{name}_high'), 0)})")
+        for name, title in _SHARES.items() if name not in ("f1", "labels")
+    )  # fmt: skip
+    worst = max(
+        (("misses", row.misses, "you overlook {} of the spans: please read once more"),
+         ("false_alarms", row.false_alarms, "{} of your spans mark nothing: please mark less"),
+         ("borders", 1 - row.borders, "{} of your borders are off: please look them up")),
+        key=lambda one: one[1] if one[1] == one[1] else -1.0,
+    )  # fmt: skip
+    feedback = worst[2].format(percent(worst[1], 0)) if worst[1] > 0.1 else "please go on like this"
+    about = f"{counted(int(row.n), 'span')}, F1 {with_interval((row.f1, row.f1_low, row.f1_high))}"
+    return Card(
+        short(row.coder, 40), str(row.advice), about, facts,
+        f"{feedback[0].upper()}{feedback[1:]}.",
+    )  # fmt: skip
+
+
+def _quality(facts: SpanFacts) -> list[Part]:
+    tiles = [
+        ("Precision", with_interval(facts.quality["precision"]), "share of the gold spans right"),
+        ("Recall", with_interval(facts.quality["recall"]), "share of the true spans found"),
+        ("F1", with_interval(facts.quality["f1"]), "both together; exact place and label"),
+    ]
+    parts = [Part("tiles", tiles)]
+    if facts.estimate is not None:
+        rows = summary("estimate", "With the audit, by it alone, and by the model", facts.estimate)
+        return [*parts, *rows, *notes(facts.estimate.notes)]
+    folder = folder_in(str(facts.fit.tree.attrs.get("command", "")))
+    return [
+        *parts,
+        Part("text", "No model sees an error that all coders share. Draw documents for an expert:"),
+        Part("copy", f"annomodels audit {folder} --size {AUDIT_DOCUMENTS} -o audit.csv"),
+    ]
+
+
+def _agreement(facts: SpanFacts) -> list[Part]:
+    found = facts.agreement
+    rows = found.table[found.table["value"].notna()]
+    title = "Agreement of the coders with 95 % intervals"
+    shown = summary("agreement", title, found, rows, "agreement.csv", "title value")
+    return [*shown, *notes(found.notes)]
+
+
+def _gold(facts: SpanFacts) -> list[Part]:
+    rows = facts.gold.sort_values("p_exact", kind="stable")
+    return table("gold", "Gold spans, the least certain first", GOLD, rows, "gold.csv")
+
+
+def _methods(facts: SpanFacts) -> list[Part]:
+    texts = [
+        "Marks that overlap form a group. The truth of a group is nothing, or an answer that a "
+        "coder gave there. A coder who read the document and marked nothing says so.",
+        "Coders have a confusion matrix of labels and “nothing”, and a probability of exact "
+        "borders; Gibbs sampling gives the posterior. The gold layer maximizes expected F1.",
+        "Precision, recall and F1 are of exact spans. Intervals contain the quantity with 95 % "
+        "probability under the model.",
+    ]
+    return [*notes(texts), *notes(facts.fit.spans.notes, 400)]
+
+
+DECIDE = Section("decide", "Decide", "", _decide)
+ALONE_SECTION = Section("alone-section", "Found by one coder", "", _alone)
+CODERS = Section("coders-section", "Coders", "", _coders)
+QUALITY = Section("quality-section", "Quality", "", _quality)
+AGREEMENT = Section(
+    "agreement-section", "Agreement",
+    "F1 of one coder against another, alpha for units, and alpha of tokens. Intervals resample "
+    "documents.", _agreement,
+)  # fmt: skip
+SPANS = Section("gold-section", "Gold spans", "", _gold, details=True)
+METHODS = Section("methods", "Methods", "", _methods, details=True)

@@ -1,0 +1,333 @@
+"""Facts about gold spans, each computed when a section first asks, and the places to decide."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from annomodels.data.columns import clean, decimal, short
+from annomodels.data.validation import counted
+from annomodels.io.span_builder import GOLD, NONE
+from annomodels.limits import SETTLED, STATES
+from annomodels.reporting.explorer import ROOM, follow_up, inert
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.data.summary import Summary
+    from annomodels.spans.fit import SpanFit
+
+
+AROUND = 160  # characters of the text before and after a place
+LIKELY = 0.5  # probability from which a span of one coder is probably right
+# R-hat and effective draws from which chains of spans are trusted, as for items
+RHAT, DRAWS = 1.05, 100
+Mark = tuple[int, int, str]
+
+
+class Choice(NamedTuple):
+    """An answer that can be chosen at a place: its spans, and how probable it is."""
+
+    marks: tuple[Mark, ...]
+    p: float
+
+
+class Place(NamedTuple):
+    """A place where coders marked something: its answers, and who marked what."""
+
+    document: str
+    start: int
+    end: int
+    choices: tuple[Choice, ...]
+    gold: int
+    state: int
+    reason: str
+    votes: tuple[tuple[str, tuple[Mark, ...]], ...]
+
+    @property
+    def doubt(self) -> float:
+        """Probability that the gold answer is not right."""
+        return 0.0 if self.state == STATES.index("decided") else 1.0 - self.choices[self.gold].p
+
+
+@dataclass(eq=False)
+class SpanFacts:
+    """Facts that the sections of a page on spans are made from."""
+
+    fit: SpanFit
+    estimate: Summary | None = None
+    threshold: float | None = None
+
+    truth = "span"
+
+    def unsupported(self, verb: str) -> str:
+        """Return why there is no such table; empty if there is one."""
+        if verb == "estimate":
+            return "" if self.estimate is not None else "no document was audited"
+        return ""
+
+    @cached_property
+    def gold(self) -> pd.DataFrame:
+        """The gold spans."""
+        return self.fit.gold(self.threshold).table
+
+    @cached_property
+    def quality(self) -> dict[str, tuple[float, float, float]]:
+        """Precision, recall and F1 with their intervals, corrected by an audit if there is one."""
+        found = self.fit.quality(self.threshold) if self.estimate is None else self.estimate
+        rows = found.table[["quantity", "value", "low", "high"]].itertuples(index=False)
+        return {str(name): (float(v), float(a), float(b)) for name, v, a, b in rows}
+
+    @cached_property
+    def coders(self) -> Summary:
+        """From the fit."""
+        return self.fit.coders()
+
+    @cached_property
+    def agreement(self) -> Summary:
+        """From the fit."""
+        return self.fit.agreement()
+
+    @property
+    def sentence(self) -> str:
+        """The sentence that a manager repeats."""
+        f1, low, high = self.quality["f1"]
+        text = (
+            f"Expected F1 of the {counted(len(self.gold), 'gold span')} is {f1:.2f} ({low:.2f} to "
+            f"{high:.2f}): precision {self.quality['precision'][0]:.2f}, recall "
+            f"{self.quality['recall'][0]:.2f}."
+        )
+        if self.estimate is not None:
+            return f"{text} {self.estimate.notes[0]}"
+        if decided := sum(place.state == STATES.index("decided") for place in self.places):
+            return f"{text} {counted(decided, 'place is', 'places are')} decided."
+        return f"{text} Not yet checked by an expert."
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """Verdict on the chains, and the reason."""
+        attrs = self.fit.tree.attrs
+        rhat, draws = (float(attrs.get(name, "nan")) for name in ("rhat_max", "ess_min"))
+        if rhat > RHAT or draws < DRAWS:
+            return "needs review", (
+                f"The chains do not agree yet (R-hat {rhat:.3f}, {draws:,.0f} effective draws): "
+                "fit with more draws."
+            )
+        told = f" (R-hat at most {rhat:.3f})" if rhat == rhat else ""
+        audited = "" if self.estimate else " The gold spans have not been tested by an audit."
+        return "no problem found", f"The chains agree{told}.{audited}"
+
+    @property
+    def to_do(self) -> list[str]:
+        """Lines on what to do next, as a terminal shows them."""
+        states = self.states
+        found = [
+            f"{counted(states[name], 'place')} {why}"
+            for name, why in (("contested", "contested: decide them on the page."),
+                              ("needs labels", "need more coders or a decision."))
+            if states[name]
+        ]  # fmt: skip
+        return [f"  {line}" for line in found]
+
+    @property
+    def states(self) -> dict[str, int]:
+        """Number of places in each state."""
+        return {
+            name: sum(place.state == k for place in self.places) for k, name in enumerate(STATES)
+        }
+
+    @cached_property
+    def alone(self) -> pd.DataFrame:
+        """Spans at places where one coder marked something and others nothing, that are likely."""
+        import pandas as pd
+
+        rows: list[tuple[str, int, int, str, str, str, float]] = []
+        for place in self.places:
+            (who, *others), answer = [w for w, marks in place.votes if marks] or [""], place.gold
+            p, marks = place.choices[answer].p, place.choices[answer].marks
+            if others or len(place.votes) < 2 or p < LIKELY:
+                continue
+            text = self.fit.spans.texts.get(place.document, "")
+            rows += [(place.document, *m, short(text[m[0] : m[1]], 60), who, p) for m in marks]
+        names = ["document", "start", "end", "label", "text", "coders", "p_exact"]
+        found = pd.DataFrame(rows, columns=names)
+        return found.sort_values("p_exact", ascending=False, kind="stable")
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """Every place with marks, the most doubtful first, decided ones last."""
+        return sorted(self._places(), key=lambda place: -place.doubt)
+
+    def _places(self) -> Iterator[Place]:
+        table = self.fit.candidates()
+        told = self.gold.set_index(["document", "start", "end", "label"])
+        states = dict(zip(told.index, told["state"].map(STATES.index), strict=True))
+        reasons = dict(zip(told.index, told["reason"], strict=True))
+        known = {(str(d), int(a), int(b)) for d, a, b, _ in self._decided}
+        marks: dict[str, dict[str, list[Mark]]] = {}
+        for span in self.fit.spans.spans:
+            if span.coder != GOLD:
+                own = marks.setdefault(span.document, {}).setdefault(span.coder, [])
+                own.append((span.start, span.end, span.label))
+        found: dict[str, dict[Mark, float]] = {name: {} for name in marks}
+        columns = (table[name] for name in ("document", "start", "end", "label", "p_exact"))
+        for document, start, end, label, p in zip(*columns, strict=True):
+            found.setdefault(str(document), {})[int(start), int(end), str(label)] = float(p)
+        for name, each in found.items():
+            for mark in (mark for own in marks.get(name, {}).values() for mark in own):
+                each.setdefault(mark, 0.0)  # decided to be nothing
+            groups: list[list[tuple[Mark, float]]] = []
+            last = -1
+            for mark, p in sorted(each.items()):
+                if mark[0] >= last:
+                    groups.append([])
+                groups[-1].append((mark, p))
+                last = max(last, mark[1])
+            for group in groups:
+                yield self._place(name, group, states, reasons, known, marks.get(name, {}))
+
+    def _place(
+        self,
+        document: str,
+        group: list[tuple[Mark, float]],
+        states: Mapping[Any, int],
+        reasons: Mapping[Any, str],
+        known: set[tuple[str, int, int]],
+        marks: Mapping[str, list[Mark]],
+    ) -> Place:
+        start, end = min(m[0] for m, _ in group), max(m[1] for m, _ in group)
+        chosen = [(mark, p) for mark, p in group if (document, *mark) in states]
+        single = sorted(group, key=lambda one: -one[1])
+        choices = [Choice((mark,), p) for mark, p in single]
+        gold: Choice | None = None
+        if len(chosen) > 1:
+            gold = Choice(tuple(mark for mark, _ in chosen), min(p for _, p in chosen))
+            choices.insert(0, gold)
+        elif chosen:
+            gold = Choice((chosen[0][0],), chosen[0][1])
+        # what is left is nothing, or borders that nobody marked
+        nothing = Choice((), max(0.0, 1.0 - sum(p for _, p in group)))
+        choices.append(nothing)
+        at = choices.index(nothing if gold is None else gold)
+        keys = [(document, *mark) for mark, _ in chosen]
+        decided = STATES.index("decided")
+        if keys:
+            state = max((states[key] for key in keys), key=lambda k: (k == decided, k))
+        elif any(d == document and a < end and start < b for d, a, b in known):
+            state = decided
+        else:
+            state = 0 if nothing.p >= SETTLED else STATES.index("needs labels")
+        reason = next((reasons[key] for key in keys if reasons[key]), "")
+        seen = [who for who in self.fit.spans.seen[document] if who != GOLD]
+        votes = tuple(
+            (who, tuple(m for m in marks.get(who, ()) if m[0] < end and start < m[1]))
+            for who in seen
+        )
+        return Place(document, start, end, tuple(choices), at, state, reason, votes)
+
+    @property
+    def _decided(self) -> list[tuple[str, int, int, str]]:
+        held = self.fit.tree.attrs.get("decisions", [])
+        return [tuple(row) for row in (json.loads(held) if isinstance(held, str) else held)]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the spans that were fitted."""
+        rows = sorted((s.document, s.coder, s.start, s.end, s.label) for s in self.fit.spans.spans)
+        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+
+
+def written(marks: tuple[Mark, ...], text: str, *, places: bool) -> str:
+    """Write an answer: labels with the words that they mark, and their places where asked."""
+    parts = []
+    for start, end, label in marks:
+        words = short(text[start:end], 60)
+        where = f" {start}–{end}" if places or not words else ""
+        parts.append(f"{label}{f' “{words}”' if words else ''}{where}")
+    return " + ".join(parts) or "no span"
+
+
+def payload(facts: SpanFacts, command: str) -> str:
+    """Return the places as JSON that a script element can hold, those most in doubt first."""
+    coders = list(facts.fit.spans.coders)
+    labels: list[str] = []
+    names: list[str] = []
+    rows: list[str] = []
+    size = 0
+    for place in facts.places:
+        text = facts.fit.spans.texts.get(place.document, "")
+        first, codes = len(labels), {}
+        words = [text[a:b] for c in place.choices for a, b, _ in c.marks[:1]]
+        same = len(set(words)) < len(words)
+        for k, choice in enumerate(place.choices):
+            codes[frozenset(choice.marks)] = first + k
+            labels.append(written(choice.marks, text, places=same or not text))
+            names.append(json.dumps(choice.marks))
+        votes: list[int] = []
+        for who, marks in place.votes:
+            code = codes.get(frozenset(marks))
+            if code is None:
+                code = len(labels)
+                codes[frozenset(marks)] = code
+                labels.append(written(marks, text, places=same or not text))
+                names.append(json.dumps(marks))
+            votes += [coders.index(who), code, 0]
+        likely = [x for k, c in enumerate(place.choices) for x in (first + k, round(c.p, 4))]
+        first_, last = max(0, place.start - AROUND), place.end + AROUND
+        context = [
+            "… " * (first_ > 0) + _cleaned(text[first_ : place.start]),
+            _cleaned(text[place.start : place.end]),
+            _cleaned(text[place.end : last]) + " …" * (last < len(text)),
+        ]
+        row = json.dumps(
+            [
+                f"{place.document} {place.start}–{place.end}", first + place.gold, place.state,
+                likely, votes, place.reason and f"In doubt: {place.reason}.",
+                context if text else "", [place.document, place.start, place.end],
+            ],
+            ensure_ascii=False, separators=(",", ":"),
+        )  # fmt: skip
+        size += len(row.encode())
+        if size > ROOM:
+            break
+        rows.append(row)
+    doubt = sum(place.doubt for place in facts.places)
+    decided: dict[str, list[Mark]] = {}
+    for document, start, end, label in facts._decided:
+        for place in facts.places:
+            if place.document == document and place.start < end and start < place.end:
+                marks_ = decided.setdefault(f"{document} {place.start}–{place.end}", [])
+                marks_ += [(start, end, label)] if label not in ("", NONE) else []
+    about = {
+        "fit": facts.fingerprint, "spans": True, "labels": labels, "names": names,
+        "coders": [short(name, 40) for name in coders], "columns": [], "wrong": doubt,
+        "doubt": round(doubt, 4), "left": len(facts.places) - len(rows),
+        "states": list(facts.states.values()),
+        "bar": ["settled", "need labels", "contested", "decided"],
+        "decided": [[name, {"label": json.dumps(marks)}] for name, marks in decided.items()],
+        "command": follow_up(command),
+    }  # fmt: skip
+    head = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    return inert(f'{head[:-1]},"items":[{",".join(rows)}]}}')
+
+
+def _cleaned(text: str) -> str:
+    """Clean a part of a text, with a blank at its ends where it has one."""
+    return clean(f"|{text}|")[1:-1]
+
+
+def span_page(facts: SpanFacts, command: str, files: Mapping[str, str] | None = None) -> str:
+    """HTML of the page on gold spans."""
+    from annomodels.reporting.page import page
+
+    return page(facts, command, files)
+
+
+def with_interval(values: tuple[float, float, float]) -> str:
+    """Write a value with its interval."""
+    value, low, high = map(decimal, values)
+    return f"{value} ({low} to {high})"

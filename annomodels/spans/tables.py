@@ -1,0 +1,359 @@
+"""Tables of a fit of spans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
+from annomodels.io.span_builder import GOLD, NONE, Spans
+from annomodels.limits import SETTLED, STATES
+from annomodels.spans.decode import Metric, candidates, choose
+from annomodels.spans.groups import Groups
+from annomodels.spans.model import Draws
+from annomodels.types import AnyArray, Bools, Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENDS = (2.5, 97.5)
+
+
+def interval(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean and ends of the 95 % interval over draws, the first axis; NaN is left out."""
+    with np.errstate(invalid="ignore"):
+        mean = np.nanmean(values, axis=0)
+        low, high = np.nanpercentile(values, ENDS, axis=0)
+    return np.asarray(mean), np.asarray(low), np.asarray(high)
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What tables of a fit are computed from."""
+
+    spans: Spans
+    groups: Groups
+    draws: Draws
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Candidates with their probabilities."""
+        return candidates(self.groups, self.draws.p_class, self.draws.p_shape)
+
+    @cached_property
+    def of(self) -> dict[str, AnyArray]:
+        """Columns of the candidates as arrays."""
+        return {str(name): values.to_numpy() for name, values in self.table.items()}
+
+    @cached_property
+    def unmarked(self) -> Floats:
+        """Expected number of true spans that no coder marked, by group."""
+        last = self.groups.shape_first[1:] - 1
+        return np.asarray(self.draws.p_shape[last])
+
+    @cached_property
+    def expected(self) -> float:
+        """Expected number of true spans."""
+        return float(self.table["p_exact"].sum() + self.unmarked.sum() + self.draws.unseen.mean())
+
+    def chosen(self, threshold: float | None, metric: Metric | None) -> Bools:
+        """Return which candidates the gold layer has."""
+        return choose(self.table, self.expected, self.groups.nested, threshold, metric)
+
+    def correct(self, chosen: Bools) -> Bools:
+        """Return which of the chosen candidates are true, shape [draw, span]."""
+        rows = self.table[chosen]
+        group, shape = rows["group"].to_numpy(), rows["shape"].to_numpy()
+        local = shape - self.groups.shape_first[group]
+        found = self.draws.truth[:, group] == rows["label"].to_numpy()
+        return np.asarray(found & (self.draws.truth_shape[:, group] == local))
+
+    def gold(self, threshold: float | None, metric: Metric | None) -> Summary:
+        """Tabulate the gold layer."""
+        import pandas as pd
+
+        g, chosen = self.groups, np.flatnonzero(self.chosen(threshold, metric))
+        whole, p_class = self.of, self.draws.p_class
+        group_of = whole["group"]
+        limit = SETTLED if threshold is None or metric is not None else threshold
+        rows = []
+        for row in map(int, chosen):
+            n, label = int(group_of[row]), int(whole["label"][row])
+            here = np.arange(*np.searchsorted(group_of, [n, n + 1]))
+            start, end = int(whole["start"][row]), int(whole["end"][row])
+            document, p = g.documents[g.document[n]], float(whole["p_exact"][row])
+            near = here[(whole["start"][here] < end) & (start < whole["end"][here])]
+            same = near[whole["label"][near] == label]
+            present = 1 - float(p_class[n, 0])
+            given = float(p_class[n, label]) / present if present else 0.0
+            p_span = min(
+                1.0,
+                float(whole["p_exact"][same].sum()) + float(self.unmarked[n]) * given,
+            )
+            state, reason = self._state(n, p, max(p_span, p), present, limit)
+            rows.append(
+                {
+                    "document": document, "start": start, "end": end, "label": g.labels[label - 1],
+                    "text": self.spans.texts.get(document, "")[start:end],
+                    "p_exact": p, "p_span": max(p_span, p),
+                    "runner_up": self._runner_up(n, row, near, present),
+                    "votes": self._votes(n, start, end), "state": state, "reason": reason,
+                    "source": self._source(n),
+                }
+            )  # fmt: skip
+        names = "document start end label text p_exact p_span runner_up votes state reason source"
+        table = pd.DataFrame(rows, columns=names.split())
+        table = table.sort_values(["document", "start", "end"], kind="stable", ignore_index=True)
+        quality = self.quality(threshold, metric).table
+        f1 = quality[quality["quantity"] == "f1"].iloc[0]
+        told = (
+            f"Expected F1 of the {counted(len(table), 'span')} is {f1['value']:.2f} "
+            f"({f1['low']:.2f} to {f1['high']:.2f})."
+        )
+        return Summary("Gold spans", table, notes=(told, *g.notes))
+
+    def _state(
+        self, n: int, p: float, p_span: float, present: float, limit: float
+    ) -> tuple[str, str]:
+        settled, needs, contested, decided = STATES
+        if self.groups.known[n] >= 0:
+            return decided, ""
+        if p >= limit:
+            return settled, ""
+        doubts = {"presence": 1 - present, "label": present - p_span, "border": p_span - p}
+        reason = max(doubts, key=lambda name: doubts[name])
+        return (needs if reason == "presence" else contested), reason
+
+    def _source(self, n: int) -> str:
+        if self.groups.known[n] < 0:
+            return "model"
+        document = self.groups.documents[self.groups.document[n]]
+        return "truth" if GOLD in self.spans.seen.get(document, ()) else "decision"
+
+    def _runner_up(self, n: int, row: int, near: AnyArray, present: float) -> str:
+        table, best, name = self.of, 1 - present, NONE
+        for other in near:
+            p = float(table["p_exact"][other])
+            if other != row and p > best:
+                place = f"{table['start'][other]}-{table['end'][other]}"
+                best, name = p, f"{self.groups.labels[table['label'][other] - 1]} {place}"
+        return name
+
+    def _votes(self, n: int, start: int, end: int) -> str:
+        given = Counter(self._answers(n, start, end).values())
+        order = sorted(given.items(), key=lambda item: (-item[1], item[0] == NONE, item[0]))
+        return ", ".join(f"{count} × {answer}" for answer, count in order)
+
+    def _answers(self, n: int, start: int, end: int) -> dict[str, str]:
+        """Return what each coder marked at a place of a group."""
+        g = self.groups
+        document = g.documents[g.document[n]]
+        out = {}
+        for a in range(g.answer_first[n], g.answer_first[n + 1]):
+            coder = g.coders[g.coder[a]]
+            here = [
+                label if (x, y) == (start, end) else f"{label} {x}-{y}"
+                for x, y, label in self._marks.get((document, coder, n), ())
+                if x < end and start < y
+            ]
+            out[coder] = "+".join(here) or NONE
+        return out
+
+    @cached_property
+    def _marks(self) -> dict[tuple[str, str, int], list[tuple[int, int, str]]]:
+        """Marks of each coder by group."""
+        g = self.groups
+        places: dict[tuple[str, int, int], list[int]] = {}
+        for n in range(len(g)):
+            document = g.documents[g.document[n]]
+            for s in range(g.shape_first[n], g.shape_first[n + 1]):
+                for start, end in g.shapes[s]:
+                    places.setdefault((document, start, end), []).append(n)
+        out: dict[tuple[str, str, int], list[tuple[int, int, str]]] = {}
+        for span in self.spans.spans:
+            for n in dict.fromkeys(places.get((span.document, span.start, span.end), ())):
+                key = (span.document, span.coder, n)
+                out.setdefault(key, []).append((span.start, span.end, span.label))
+        return out
+
+    def candidates(self) -> pd.DataFrame:
+        """Tabulate what coders marked, with votes."""
+        import pandas as pd
+
+        g, table = self.groups, self.table
+        chosen = self.chosen(None, None)
+        coders: dict[tuple[str, int, int, str], list[str]] = {}
+        for span in self.spans.spans:
+            if span.coder != GOLD:
+                coders.setdefault((span.document, span.start, span.end, span.label), []).append(
+                    span.coder
+                )
+        rows = []
+        for row in _rows(table):
+            document, label = g.documents[row.document], g.labels[row.label - 1]
+            names = coders.get((document, row.start, row.end, label), [])
+            if names or row.p_exact >= PLAUSIBLE:
+                rows.append(
+                    (
+                        document,
+                        row.start,
+                        row.end,
+                        label,
+                        row.p_exact,
+                        ", ".join(names),
+                        chosen[row.Index],
+                    )
+                )
+        names_ = ("document", "start", "end", "label", "p_exact", "coders", "in_gold")
+        out = pd.DataFrame(rows, columns=list(names_))
+        return out.sort_values(
+            ["document", "start", "end", "label"], kind="stable", ignore_index=True
+        )
+
+    @cached_property
+    def _counts(self) -> tuple[Bools, Floats, Floats, Floats]:
+        """The gold layer, and correct, chosen and true spans, shape [draw, document]."""
+        chosen = self.chosen(None, None)
+        return (chosen, *self._of_documents(chosen))
+
+    def _of_documents(self, chosen: Bools) -> tuple[Floats, Floats, Floats]:
+        g, truth = self.groups, self.draws.truth
+        documents, draws = len(g.documents), len(truth)
+        correct = self.correct(chosen)
+        place = self.table["document"].to_numpy()[chosen]
+        sizes = np.array([max(len(shape), 1) for shape in g.shapes])
+        tp, true = np.zeros((draws, documents)), np.zeros((draws, documents))
+        n_gold = np.bincount(place, minlength=documents).astype(float)
+        for d in range(draws):
+            tp[d] = np.bincount(place, correct[d], documents)
+            there = sizes[g.shape_first[:-1] + self.draws.truth_shape[d]] * (truth[d] > 0)
+            marked = np.bincount(g.document, there, documents)
+            share = (marked + 1 / documents) / (marked.sum() + 1)
+            true[d] = marked + self.draws.unseen[d] * share
+        return tp, n_gold, true
+
+    def quality(self, threshold: float | None, metric: Metric | None) -> Summary:
+        """Tabulate expected precision, recall and F1."""
+        import pandas as pd
+        import xarray as xr
+
+        tp, n_gold, true = self._of_documents(self.chosen(threshold, metric))
+        hit, gold, all_true = tp.sum(1), n_gold.sum(), true.sum(1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = {
+                "precision": hit / gold,
+                "recall": hit / all_true,
+                "f1": 2 * hit / (gold + all_true),
+            }
+        rows = []
+        for name, drawn in values.items():
+            mean, low, high = interval(drawn[:, None])
+            rows.append((name, float(mean[0]), float(low[0]), float(high[0])))
+        dims = ("draw", "document")
+        draws = xr.Dataset(
+            {
+                "tp": (dims, tp), "gold": (("document",), n_gold), "true": (dims, true),
+                **{name: (("draw",), drawn) for name, drawn in values.items()},
+            },
+            coords={"document": list(self.groups.documents)},
+        )  # fmt: skip
+        table = pd.DataFrame(rows, columns=["quantity", "value", "low", "high"])
+        return Summary("Expected quality of the gold spans", table, draws)
+
+    def documents(self) -> pd.DataFrame:
+        """Tabulate expected counts by document."""
+        import pandas as pd
+
+        _, tp, n_gold, true = self._counts
+        return pd.DataFrame(
+            {
+                "document": list(self.groups.documents),
+                "n_gold": n_gold.astype(int),
+                "tp": tp.mean(axis=0),
+                "true": true.mean(axis=0),
+            }
+        )
+
+    def coders(self) -> Summary:
+        """Tabulate the coders."""
+        import pandas as pd
+
+        g, draws = self.groups, self.draws
+        group = np.repeat(np.arange(len(g)), np.diff(g.answer_first))
+        n, marked = len(g.coders), g.label > 0
+        sums: dict[str, list[Floats]] = {
+            name: [] for name in ("misses", "false_alarms", "borders", "labels", "f1")
+        }
+
+        def count(which: Bools) -> Floats:
+            return np.bincount(g.coder, which, n).astype(float)
+
+        marks = count(marked)
+        for truth, shape in zip(draws.truth, draws.truth_shape, strict=True):
+            k = truth[group]
+            there, exact = k > 0, shape[group] == g.shape
+            both = count(marked & there)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                sums["misses"].append(1 - both / count(there))
+                sums["false_alarms"].append(count(marked & ~there) / marks)
+                sums["borders"].append(count(marked & there & exact) / both)
+                sums["labels"].append(count(marked & (k == g.label)) / both)
+                right = count(marked & (k == g.label) & exact)
+                sums["f1"].append(2 * right / (marks + count(there)))
+        table = pd.DataFrame({"coder": list(g.coders), "n": marks.astype(int)})
+        for name, values in sums.items():
+            mean, low, high = interval(np.array(values))
+            table[name], table[f"{name}_low"], table[f"{name}_high"] = mean, low, high
+        table["advice"] = _advice(table)
+        return Summary("Coders", table)
+
+    def confusion(self) -> Summary:
+        """Tabulate the confusion of each coder."""
+        import pandas as pd
+
+        g = self.groups
+        drawn = self.draws.posterior["confusion"]
+        drawn = drawn.reshape(-1, *drawn.shape[2:])
+        drawn = drawn * self.draws.posterior["attentive"].reshape(-1, len(g.coders), 1, 1)
+        drawn[..., 0] += 1 - drawn.sum(axis=-1)
+        mean, low, high = interval(drawn)
+        names = (NONE, *g.labels)
+        rows = [
+            (coder, true, label, mean[j, k, m], low[j, k, m], high[j, k, m])
+            for j, coder in enumerate(g.coders)
+            for k, true in enumerate(names)
+            for m, label in enumerate(names)
+        ]
+        columns = ["coder", "true_label", "label", "share", "low", "high"]
+        return Summary("Confusion of the coders", pd.DataFrame(rows, columns=columns))
+
+
+def _rows(table: pd.DataFrame) -> Iterable[Any]:
+    """Yield the rows of a table, whose cells have any type."""
+    return table.itertuples()
+
+
+# probability from which a span with a label that nobody gave it is shown
+PLAUSIBLE = 0.05
+# expected F1 below which a coder is trained again, and share of the median coder's misses
+LOW_F1 = 0.5
+
+
+def _advice(table: pd.DataFrame) -> list[str]:
+    """Choose what to do with each coder, by the first rule that holds."""
+    middle = float(table["f1"].median())
+    words = []
+    for row in _rows(table):
+        if not row.n:
+            words.append("give test items")
+        elif row.f1_high < middle:
+            words.append("ask others first")
+        else:
+            words.append("ask")
+    return words
