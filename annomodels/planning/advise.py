@@ -166,8 +166,7 @@ def _advice(
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
     """Return the model to go on with after the checks of a fit, and why."""
-    from annomodels.summaries.trust.next_model import next_model
-    from annomodels.summaries.trust.predictive import aspects
+    from annomodels.summaries.trust.predictive import aspects, next_model
 
     name, data = fit.model.name, fit.data
     rejected = [seen.name for seen in aspects(fit.tree, data)[1] if seen.state != "fine"]

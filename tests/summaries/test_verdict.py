@@ -8,10 +8,21 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.limits import P_OFF
+from annomodels.summaries.coders.coders import spammers
+from annomodels.summaries.skills import CoderDraws
 from annomodels.summaries.trust import known_truth
 from annomodels.summaries.trust.checks import check, judged
-from annomodels.summaries.trust.convergence import Results, fit_findings
-from annomodels.summaries.trust.findings import CODERS, FORBIDS, MESSAGES, REVIEW, TESTED, Finding
+from annomodels.summaries.trust.convergence import Results, chains_apart, fit_findings
+from annomodels.summaries.trust.findings import (
+    CODERS,
+    FITS,
+    FORBIDS,
+    MESSAGES,
+    REVIEW,
+    TESTED,
+    Finding,
+)
 
 PACKAGE = Path(am.__file__).parent
 
@@ -144,3 +155,52 @@ def test_messages_name_no_command_as_a_verdict():
     from annomodels.summaries.trust.checks import LAMPS, UNTESTED, VERDICTS
 
     assert not {"check", "trust", "amber", "green", "grey"} & {*VERDICTS, *LAMPS, UNTESTED}
+
+
+def halves_of(chains: int, draws: int, shift: float, seed: int) -> np.ndarray:
+    """Make means over halves of independent draws; the first chain is shifted."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(4, 2, (chains, draws, 300))
+    p[0] += shift
+    means = p.reshape(chains, 2, draws // 2, 300).mean(axis=2)
+    return np.stack([means, 1 - means], axis=-1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("draws", [20, 50, 200])
+def test_chains_that_agree_are_not_apart_however_few_their_draws(draws: int, seed: int) -> None:
+    halves = halves_of(4, draws, 0.0, seed)
+    mean = halves.mean(axis=1)
+    plain = np.abs(mean - mean.mean(axis=0)).sum(axis=2).mean(axis=1).max() / 2
+    assert plain > (P_OFF if draws < 30 else 0)  # the noise alone is beyond the limit
+    assert chains_apart(halves) < (P_OFF if draws < 30 else P_OFF / 2)
+
+
+@pytest.mark.parametrize("draws", [50, 200])
+def test_chains_that_differ_are_as_far_apart_as_they_are(draws: int) -> None:
+    # the mean of four chains moves by a quarter of the shift of one
+    assert chains_apart(halves_of(4, draws, 0.08, 1)) == pytest.approx(0.06, abs=0.012)
+
+
+@pytest.mark.parametrize("lamp", [CODERS, FITS])
+@pytest.mark.parametrize("severity", [REVIEW, FORBIDS])
+def test_a_lamp_needs_review_only_if_the_verdict_does(lamp: str, severity) -> None:
+    """Coders who need advice do not make the result doubtful, and nothing says that they do."""
+    check = judged([Finding("x", 1, 0, "It is so.", severity, lamp)], "All is well.")
+    states = set(check.lamps.values())
+    assert ("needs review" in states) == (check.verdict == "needs review")
+    assert ("failed" in states) == (check.verdict == "do not use")
+    assert ("see advice" in states) == (lamp == CODERS and severity == REVIEW)
+
+
+def test_who_swaps_classes_is_no_spammer() -> None:
+    """Two of three classes are swapped: no more labels are right than by chance."""
+    one = np.full((4, 1), 0.05)  # of a skill near 0, with few bits
+    draws = CoderDraws(
+        accuracy=one + 0.3, skill=one, bits=one, sensitivity=one[..., None],
+        over_use=one[..., None],
+        prevalence=np.full((4, 3), 1 / 3),
+    )  # fmt: skip
+    for swapping, expected in ((False, [True, False]), (True, [False, True])):
+        found = spammers(draws, np.array([swapping]))
+        assert [bool(each.all()) for each in found] == expected

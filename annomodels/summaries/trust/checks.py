@@ -12,7 +12,6 @@ import xarray as xr
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.skills import signal
 from annomodels.summaries.trust.convergence import fit_findings, results_of
-from annomodels.summaries.trust.effects import effects_finding
 from annomodels.summaries.trust.findings import (
     CODERS,
     COMPUTED,
@@ -24,11 +23,10 @@ from annomodels.summaries.trust.findings import (
     data_findings,
     signal_finding,
 )
-from annomodels.summaries.trust.item_terms import item_terms_finding
+from annomodels.summaries.trust.item_effects import effects_finding, item_terms_finding
 from annomodels.summaries.trust.known_truth import held_back_finding, known_truth_finding
-from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.patterns import patterns
-from annomodels.summaries.trust.predictive import aspects
+from annomodels.summaries.trust.predictive import aspects, fitted_model, next_model
 from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
 

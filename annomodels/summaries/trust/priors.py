@@ -48,7 +48,8 @@ MOST_DRAWS = 1000
 CELLS = 200_000_000  # draws times items times states that P(truth) is computed for
 WIDEST = 40
 LEAST = 0.001  # of what moves, to be told
-_STACK = "Gold labels come from the stack; the priors changed are those of the coders."
+
+say = partial(phrase, "prior_sensitivity")
 
 
 def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
@@ -126,8 +127,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     most = int(np.clip(CELLS // cells, FEWEST_DRAWS, MOST_DRAWS))
     draws = thinned(tree, data, most)
     if len(draws) < FEWEST_DRAWS:  # few were made, or few matrices of so many coders fit in memory
-        n = len(draws)
-        note = f"Too few draws to measure the influence of the priors: {n:,}, not {FEWEST_DRAWS:,}."
+        note = say("few_draws", n=len(draws), least=FEWEST_DRAWS)
         return Summary(title, _table((), (), np.empty((0, 0)), None), notes=(note,))
     chosen = evenly(n_samples(tree), len(draws))
     values = {str(name): flat(tree, str(name), chosen) for name in tree["posterior"].data_vars}
@@ -140,7 +140,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
         np.concatenate([draws.prevalence, accuracy], axis=1),
         weights,
     )
-    gold = _STACK if model.stacks else _changed(draws, data, weights)
+    gold = say("stack") if model.stacks else _changed(draws, data, weights)
     return Summary(
         title, table, notes=(_scaled(priors, weights), _moved(table), gold), columns=COLUMNS
     )
@@ -200,35 +200,23 @@ def _table(
 def _scaled(priors: Sequence[str], weights: _Weights) -> str:
     told = [name.replace("_", " ") for name in priors]
     of = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
-    how = (
-        "The draws were reweighted; nothing was fitted again."
-        if weights.reliable
-        else "These are first-order estimates: too few draws would carry the weight of priors "
-        "that differ so much."
-    )
-    return (
-        f"The prior of {of} counts a fifth less (its density to the power of "
-        f"{WEAKER}) or a quarter more ({STRONGER}). {how}"
-    )
+    code = "reweighted" if weights.reliable else "first_order"
+    return say(code, of=of, weaker=WEAKER, stronger=STRONGER)
 
 
 def _moved(table: pd.DataFrame) -> str:
     """Describe what moves most, and what more than a little."""
     away = table[["weaker", "stronger"]].sub(table["mean"], axis=0).abs().max(axis=1)
-    parts = []
-    for what, one in (("prevalence", "a prevalence"), ("accuracy", "the accuracy of a coder")):
+    by = {}
+    for what in ("prevalence", "accuracy"):
         own = table["what"] == what
-        worst = int(away[own].argmax())
+        worst, most = int(away[own].argmax()), away[own].max()
         name = short(table.loc[own, "name"].iloc[worst], WIDEST)
-        most = away[own].max()
-        by = f"{most:.3f} at most ({name})" if most >= LEAST else f"less than {LEAST}"
-        parts.append(f"{one} moves by {by}")
+        by[what] = say("most" if most >= LEAST else "least", value=most, name=name, least=LEAST)
     much = table[table["sensitive"]]
-    end = "None of it is sensitive to the priors."
-    if not much.empty:
-        of = [f"{what} of {_first(rows)}" for what, rows in much.groupby("what", sort=False)]
-        end = f"Sensitive to the priors, by {SENSITIVE} or more: {'; '.join(of)}."
-    return f"With weaker or stronger priors {' and '.join(parts)}. {end}"
+    of = [f"{what} of {_first(rows)}" for what, rows in much.groupby("what", sort=False)]
+    end = say("sensitive" if of else "not_sensitive", least=SENSITIVE, of="; ".join(of))
+    return say("moved", end=end, **by)
 
 
 def _first(rows: pd.DataFrame) -> str:
@@ -247,6 +235,4 @@ def _changed(draws: Draws, data: Annotations, weights: _Weights) -> str:
             mean += weight * p
     best = means.argmax(axis=2)
     others = int((best[1:] != best[0]).any(axis=0).sum())
-    if not others:
-        return f"None of the {data.n_items:,} gold labels would change."
-    return f"{others:,} of {data.n_items:,} gold labels would change."
+    return say("changed" if others else "unchanged", n=others, items=data.n_items)
