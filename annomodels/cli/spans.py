@@ -52,7 +52,8 @@ def run_of_spans(
 ) -> SpanFit:
     """Do the main job on spans and write its outputs into a folder."""
     from annomodels.io.mappings import span_rows
-    from annomodels.reporting.spans import SpanFacts, span_page
+    from annomodels.reporting.page import page
+    from annomodels.reporting.spans import SpanFacts
 
     if job.show or job.target is not None or job.earlier is not None:
         raise click.UsageError("Leave out --show, --target and --prior-from: they are for items.")
@@ -79,7 +80,7 @@ def run_of_spans(
     if not job.no_report:
         facts = SpanFacts(fit, found, job.threshold)
         (beside / "report.html").write_text(
-            span_page(facts, str(fit.tree.attrs["command"]), files), encoding="utf-8", newline="\n"
+            page(facts, str(fit.tree.attrs["command"]), files), encoding="utf-8", newline="\n"
         )
     return fit
 

@@ -219,7 +219,7 @@ def cell(value: object, digits: int = 6) -> str:
     return str(value)
 
 
-def _rows(table: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
+def _rows(table: pd.DataFrame) -> Iterable[tuple[object, ...]]:
     return table.astype(object).itertuples(index=False, name=None)
 
 

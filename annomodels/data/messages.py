@@ -51,7 +51,7 @@ class _Words(Formatter):
         return str(super().format_field(value, format_spec))
 
 
-def filled(template: str, /, **words: Any) -> str:
+def filled(template: str, /, **words: object) -> str:
     """Put values into a message.
 
     >>> filled("{n:counted coder} {n:?gives/give} {labels:some 2}: {share:1%}", n=1,
@@ -61,6 +61,6 @@ def filled(template: str, /, **words: Any) -> str:
     return _Words().format(template, **words)
 
 
-def note(messages: dict[str, Any], code: str, /, **words: Any) -> Note:
+def note(messages: dict[str, Any], code: str, /, **words: object) -> Note:
     """Make the note of a code."""
     return Note(filled(messages[code], **words), code)

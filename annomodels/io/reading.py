@@ -169,7 +169,7 @@ def read(
     return with_way_out(path, {k: v for k, v in locals().items() if k != "path"}, read_one)
 
 
-def annotations_of(data: Any) -> Annotations:
+def annotations_of(data: object) -> Annotations:
     return read(data) if is_path(data) else read_frame(data, {})
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from collections.abc import Buffer
 from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Any
@@ -63,7 +64,7 @@ class _Unfailing(io.RawIOBase):
         self.file: Any = disk
         self.error: OSError | None = None
 
-    def write(self, data: Any) -> int:
+    def write(self, data: Buffer) -> int:
         """Write all of it."""
         whole = memoryview(data).cast("B")
         start, done = self.file.tell(), 0
@@ -100,7 +101,7 @@ class _Unfailing(io.RawIOBase):
         return int(self.file.truncate(size))
 
 
-def digest_of(file: Any, size: int) -> bytes:
+def digest_of(file: IO[bytes], size: int) -> bytes:
     """Digest of the first bytes of an open file."""
     file.seek(0)
     digest = hashlib.sha256()

@@ -52,7 +52,7 @@ def move_concentration(x: float, counts: Array, base: Array, center: float, stat
     while True:
         y = left + uniform(state) * (right - left)
         if concentration_density(y, counts, base, center) > level:
-            return y
+            return float(y)
         if y < x:
             left = y
         else:
@@ -162,7 +162,7 @@ def group_weights(
         total += by_class[k]
     for k in range(classes):
         by_class[k] /= total
-    return top + math.log(total)
+    return float(top + math.log(total))
 
 
 @inlined

@@ -246,7 +246,7 @@ def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, Any]:
+def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, object]:
     """Heading, first screen, run and places of the page on gold spans."""
     from annomodels.reporting.sections.spans import head
 

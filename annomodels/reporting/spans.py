@@ -320,13 +320,6 @@ def _cleaned(text: str) -> str:
     return clean(f"|{text}|")[1:-1]
 
 
-def span_page(facts: SpanFacts, command: str, files: Mapping[str, str] | None = None) -> str:
-    """HTML of the page on gold spans."""
-    from annomodels.reporting.page import page
-
-    return page(facts, command, files)
-
-
 def with_interval(values: tuple[float, float, float]) -> str:
     """Write a value with its interval."""
     value, low, high = map(decimal, values)

@@ -14,6 +14,7 @@ from annomodels.types import AnyArray
 
 if TYPE_CHECKING:
     import pymc as pm
+    from pytensor.tensor.variable import TensorVariable
 
 # bytes of the draws of the truth of all groups; more draws are thinned
 MOST_BYTES = 150_000_000
@@ -108,14 +109,14 @@ class _Drawn:
     of_visit: Any
 
 
-def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> Any:
+def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> TensorVariable:
     """Log probability of the answers of a group, by enumeration of what may be true."""
     import pytensor.tensor as pt
 
     answers = range(groups.answer_first[g], groups.answer_first[g + 1])
     first, size = groups.shape_first[g], groups.shape_first[g + 1] - groups.shape_first[g]
 
-    def given(k: int) -> Any:
+    def given(k: int) -> TensorVariable:
         total = pt.log(drawn.of_context[groups.context[g], k])
         for a in answers:
             attends = drawn.of_visit[groups.visit[a]]
@@ -123,7 +124,7 @@ def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> Any:
             total += pt.log(p if groups.label[a] else p + 1 - attends)
         return total
 
-    def borders(s: int) -> Any:
+    def borders(s: int) -> TensorVariable:
         total = pt.as_tensor(groups.log_shape[first + s])
         for a in answers:
             if groups.label[a]:

@@ -49,7 +49,7 @@ def _records(table: pd.DataFrame) -> Rows:
     return [{str(name): cell for name, cell in row.items()} for row in table.to_dict("records")]
 
 
-def _named(code: str, rows: Rows, rest: str, **words: Any) -> list[Note]:
+def _named(code: str, rows: Rows, rest: str, **words: object) -> list[Note]:
     """Name the first, and count the others."""
     notes = [say(code, **words, **row) for row in rows[:NAMED]]
     left = len(rows) - NAMED

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import Members, check_xml, first_line, needs, open_zip
 from annomodels.io.tables.table import Table, text_of
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet
 
 EVERY_SHEET = "*"
 _TRIED = 8  # sheets that are looked at for labels of several coders
@@ -67,7 +70,7 @@ def _sheets(data: bytes, source: str) -> dict[str, Rows]:
         raise AnnotationError(what, source, "Save it again, or as CSV.", code="damaged") from error
 
 
-def _filled(sheet: Any) -> Rows:
+def _filled(sheet: CalamineSheet) -> Rows:
     """Rows in which a merged cell over several rows is repeated in each of them."""
     rows = [list(map(_shown, row)) for row in sheet.to_python(skip_empty_area=False)]
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annomodels.data.validation import counted, some
@@ -144,7 +144,7 @@ def is_doccano(source: Source, options: Options) -> bool:
         return False
 
 
-def _labeled_rows(found: Records) -> Iterator[tuple[str, int, dict[str, Any]]]:
+def _labeled_rows(found: Records) -> Iterator[tuple[str, int, Mapping[str, object]]]:
     """Coder, row and record of each file; the name of the file is the coder."""
     parts = found.source.parts(*_ENDINGS)
     for part in parts:
@@ -223,7 +223,7 @@ def is_prodigy(source: Source, options: Options) -> bool:
     )
 
 
-def _answered(found: Records) -> Iterator[tuple[int, dict[str, Any], str]]:
+def _answered(found: Records) -> Iterator[tuple[int, Mapping[str, Any], str]]:
     """Row, record and coder; without a name of a session the file stands for the coder."""
     unnamed: dict[str, None] = {}
     for part in found.source.parts(".jsonl"):

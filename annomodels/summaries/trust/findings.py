@@ -72,7 +72,7 @@ class Finding:
 MESSAGES = messages_beside(__file__)
 
 
-def phrase(code: str, state: str, /, **words: Any) -> str:
+def phrase(code: str, state: str, /, **words: object) -> str:
     """Fill in a part of a message."""
     return filled(MESSAGES[code][state], **words)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -102,7 +102,7 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
     ), found
 
 
-def reproduced(code: str, seen: Compared, needed: bool = True, **words: Any) -> Finding:
+def reproduced(code: str, seen: Compared, needed: bool = True, **words: object) -> Finding:
     """Judge if the model reproduces an aspect of the data, and if the difference is large."""
     large = needed and seen.size >= LIMITS[code]
     state = "fine" if seen.fits else "large" if large else "small"
