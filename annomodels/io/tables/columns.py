@@ -437,9 +437,11 @@ def remarks_on(
     scale: str,
     declared: bool,
 ) -> list[str]:
-    counts = Counter(label for label in labels if isinstance(label, str))
+    every = map(Counter, (items, labels, gold))
+    named, counts, truths = (
+        Counter({name: n for name, n in one.items() if isinstance(name, str)}) for one in every
+    )
     notes = _no_labels(counts, "label", "labels") if not declared else []
-    truths = Counter(truth for truth in gold if isinstance(truth, str))
     notes += _no_labels(truths, "known truth", "items")
     if scale == "nominal" and len(counts) > LONGEST_RATING and all_numbers(counts):
         notes.append(
@@ -447,7 +449,7 @@ def remarks_on(
             f"their distances count, use {Option('scale', 'interval')}, and if their order does, "
             f"{Option('scale', 'ordinal')}."
         )
-    return notes + same_numbers(Counter(i for i in items if isinstance(i, str)), "item")
+    return notes + same_numbers(named, "item")
 
 
 def no_labels(labels: Collection[str]) -> list[str]:
