@@ -207,10 +207,10 @@ def workplace(shared_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_advice_names_what_helps(workplace: None, situation: Situation) -> None:
     """What the advice names is done, nothing else, and then the advice is not given again."""
     prepare(situation)
+    there = {path.name for path in Path().iterdir()}
     first = heard(situation.before, situation.stdin)
     places = {site.key for site in all_sites() if says(site, first)}
     assert set(json.loads(HEARD.read_text())[situation.id]) <= places, first.text
-    there = {path.name for path in Path().iterdir()}
     for line in situation.after:
         for path in map(Path, re.findall(r"-o (\S+)", line)):
             if path.exists() and path.name not in there:  # written by the line before

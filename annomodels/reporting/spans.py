@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from annomodels.data.columns import clean, decimal, short
 from annomodels.data.validation import counted
 from annomodels.io.span_builder import GOLD, NONE
-from annomodels.limits import SETTLED, STATES
+from annomodels.limits import RESULT_DRAWS, RESULT_RHAT, SETTLED, STATES
 from annomodels.reporting.explorer import ROOM, follow_up, inert
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 AROUND = 160  # characters of the text before and after a place
 LIKELY = 0.5  # probability from which a span of one coder is probably right
-# R-hat and effective draws from which chains of spans are trusted, as for items
-RHAT, DRAWS = 1.05, 100
 Mark = tuple[int, int, str]
 
 
@@ -111,15 +109,19 @@ class SpanFacts:
     def verdict(self) -> tuple[str, str]:
         """Verdict on the chains, and the reason."""
         attrs = self.fit.tree.attrs
-        rhat, draws = (float(attrs.get(name, "nan")) for name in ("rhat_max", "ess_min"))
-        if rhat > RHAT or draws < DRAWS:
+        rhat, draws = float(attrs["rhat_max"]), float(attrs["ess_min"])
+        if rhat != rhat:
+            return "needs review", "One short chain cannot show that it has settled: fit with more."
+        if not (rhat <= RESULT_RHAT and draws >= RESULT_DRAWS):
             return "needs review", (
                 f"The chains do not agree yet (R-hat {rhat:.3f}, {draws:,.0f} effective draws): "
                 "fit with more draws."
             )
-        told = f" (R-hat at most {rhat:.3f})" if rhat == rhat else ""
         audited = "" if self.estimate else " The gold spans have not been tested by an audit."
-        return "no problem found", f"The chains agree{told}.{audited}"
+        return "no problem found", (
+            f"The chains agree (R-hat at most {rhat:.3f}, at least {draws:,.0f} effective "
+            f"draws).{audited}"
+        )
 
     @property
     def to_do(self) -> list[str]:

@@ -90,6 +90,7 @@ def fit_spans(
         "engine": "gibbs", "seed": seed, "chains": chains, "draws": draws, "warmup": warmup,
         "command": "", "seconds": time.monotonic() - began, "nested": groups.nested,
         "decisions": [[s.document, s.start, s.end, s.label] for s in decided],
+        "rhat_max": found.rhat, "ess_min": found.effective,
     }  # fmt: skip
     return SpanFit(spans, groups, found, tree_of(spans, groups, found, model, attrs))
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.mixing import ess, rhat
 from annomodels.spans.groups import Groups
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, Floats
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -55,7 +56,7 @@ class SpanModel:
     evenness: float = 8.0
     attention: tuple[float, float] = (4.0, 1.0)
     steadiness: float = 8.0
-    effects: tuple[float, ...] = (0.6, 1.0, 2.0, 0.6, 0.6, 1.0)
+    effects: tuple[float, ...] = (0.2, 0.1, 1.0, 2.5, 2.5, 1.5)
 
     def to_dict(self) -> dict[str, object]:
         """Write the model down as plain data."""
@@ -159,6 +160,9 @@ class Draws:
         P(candidate is true) of each candidate, "nothing" being the rest.
     unseen
         Number of true spans in places where no coder marked anything, [draw of any chain].
+    rhat, effective
+        The largest R-hat of what people use, and the smallest number of effective draws: number of
+        true groups, prevalence, and exact borders of each coder.
     """
 
     posterior: dict[str, AnyArray]
@@ -168,6 +172,8 @@ class Draws:
     p_class: AnyArray
     p_shape: AnyArray
     unseen: AnyArray
+    rhat: float
+    effective: float
 
 
 def start_of(groups: Groups) -> AnyArray:
@@ -238,6 +244,10 @@ def sample(
         results = list(pool.map(run, range(chains)))
     each = {name: [result[name] for result in results] for name in results[0]}
     parameters = [name for name in each if name not in ("log_density", *OF_GROUPS)]
+    true = (np.stack(each["truth"]) > 0).sum(axis=2, keepdims=True).astype(float)
+    used = [np.stack(each[name]) for name in ("prevalence", "exact")]
+    # attention and confusion share what a coder misses, and no table shows one of them alone
+    watched = np.concatenate([true, *used], axis=2)
     return Draws(
         {name: np.stack(each[name]) for name in parameters},
         np.stack(each["log_density"]),
@@ -246,4 +256,12 @@ def sample(
         np.mean(each["p_class"], axis=0),
         np.mean(each["p_shape"], axis=0),
         np.zeros(chains * kept),
+        _largest(rhat(watched)),
+        -_largest(-ess(watched)),
     )
+
+
+def _largest(values: Floats) -> float:
+    """Return the largest number; NaN, of what does not vary or of one chain, is none."""
+    known = values[~np.isnan(values)]
+    return float(known.max()) if len(known) else float("nan")

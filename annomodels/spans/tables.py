@@ -314,22 +314,27 @@ class Facts:
         return Summary("Coders", table)
 
     def confusion(self) -> Summary:
-        """Tabulate the confusion of each coder."""
+        """Tabulate which share of the places of each true label a coder gave which label."""
         import pandas as pd
 
-        g = self.groups
-        drawn = self.draws.posterior["confusion"]
-        drawn = drawn.reshape(-1, *drawn.shape[2:])
-        drawn = drawn * self.draws.posterior["attentive"].reshape(-1, len(g.coders), 1, 1)
-        drawn[..., 0] += 1 - drawn.sum(axis=-1)
-        mean, low, high = interval(drawn)
+        g, n = self.groups, len(self.groups.labels) + 1
+        group = np.repeat(np.arange(len(g)), np.diff(g.answer_first))
+        counts = np.array(
+            [
+                np.bincount(
+                    (g.coder * n + truth[group]) * n + g.label, minlength=len(g.coders) * n * n
+                )
+                for truth in self.draws.truth
+            ]
+        ).reshape(-1, len(g.coders), n, n)
+        with np.errstate(invalid="ignore"):
+            shares = counts / counts.sum(axis=-1, keepdims=True)
+        met = counts.any(axis=(0, 3))  # labels that a coder may have met
         names = (NONE, *g.labels)
-        rows = [
-            (coder, true, label, mean[j, k, m], low[j, k, m], high[j, k, m])
-            for j, coder in enumerate(g.coders)
-            for k, true in enumerate(names)
-            for m, label in enumerate(names)
-        ]
+        rows = []
+        for j, k in np.argwhere(met):
+            found = zip(names, *interval(shares[:, j, k]), strict=True)
+            rows += [(g.coders[j], names[k], *each) for each in found]
         columns = ["coder", "true_label", "label", "share", "low", "high"]
         return Summary("Confusion of the coders", pd.DataFrame(rows, columns=columns))
 

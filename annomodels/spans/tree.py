@@ -76,6 +76,8 @@ def draws_of(tree: xr.DataTree) -> Draws:
         {str(name): values.values for name, values in posterior.items()},
         tree["sample_stats"].to_dataset()["lp"].values,
         **{name: truth[name].values for name in OF_TRUTH},
+        rhat=float(tree.attrs["rhat_max"]),
+        effective=float(tree.attrs["ess_min"]),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from annomodels.cli.main import main
-from tests.advice.commands import FAST
+from tests.advice.commands import FAST, SHORT
 
 
 def votes(seed: int, n_items: int = 40, again: float = 0.0) -> str:
@@ -63,6 +63,7 @@ def _make() -> None:
             place.mkdir(parents=True, exist_ok=True)
             (place / f"{document}.txt").write_text("Haag is near Delft")
             (place / f"{document}.ann").write_text(marks)
+    assert main(["run", "project", "-o", "marks", "-q", *SHORT.split()]) == 0
     Path("chains").mkdir()
     rows = "#begin document ({}); part 000\nAna (1)\nsaid -\nshe {}\nthat -\nBob (2)\nran (3)\n\n#end document\n"
     for coder, brackets in (("ana", "(1)"), ("ben", "(2)")):

@@ -8,6 +8,15 @@ SHORT = "--chains 2 --draws 60 --sampler warmup=40"
 FAST = f"--model dawid-skene {SHORT}"
 EM = "--model pooled --engine em"
 GROUPS = {"groups.csv": "coder,group\na,x\nb,x\nc,x\nd,y\ne,y\n"}
+MARKED = {
+    "marks.csv": "document,coder,start,end,label,body\n"
+    + "".join(
+        f"d{n},{coder},{start},{start + 4},{'Q' if coder == 'x' and start else 'P'},Anna saw Hans\n"
+        for n in range(6)
+        for coder in "xy"
+        for start in (0, 9)
+    )
+}
 PAIRS = {"pairs.csv": "item,left,right,page\n" + "".join(f"i{n},A,B,p{n % 2}\n" for n in range(40))}
 
 SITUATIONS = (
@@ -82,7 +91,7 @@ SITUATIONS = (
     S(
         "agree project --coefficient alpha_u --by item",
         ("agree project --coefficient alpha_u",),
-        apart=("--diagnose", "--distance", "--convention"),
+        apart=("--units", "--diagnose", "--distance", "--convention"),
     ),
     S("agree votes.csv --fail-if alhpa<0.1", ("agree votes.csv --fail-if alpha<0.001",)),
     S("agree votes.csv --fail-if nonsense", ("agree votes.csv --fail-if alpha<0.001",)),
@@ -456,4 +465,42 @@ SITUATIONS = (
             "Path('out/audit.json').rename('elsewhere/audit.json')",
         ),
     ),
+    # spans
+    S(
+        "audit marks --width 0.1 -o a.csv",
+        ("audit marks --size 2 -o a.csv",),
+    ),
+    S(
+        "report marks -o r.html --target 0.8",
+        ("report marks -o r.html --force",),
+        apart=("-o",),
+        also=("--target",),
+    ),
+    S("coders marks --target 0.8", ("coders marks --by label", "coders marks --by coder")),
+    S("gold marks --why", ("gold marks",), apart=("--soft",)),
+    S("gold marks --to brat", ("gold marks --to brat -o texts",)),
+    S(
+        "run project -o m --model mace",
+        (f"run project -o m {SHORT}",),
+        apart=("--groups", "--covariates"),
+    ),
+    S(
+        "run project -o m --show text",
+        (f"run project -o m {SHORT}",),
+        apart=("--target", "--prior-from"),
+    ),
+    S("check project --scale ordinal", ("check project", "check project --units exact")),
+    S(
+        "run marks.csv -o m " + SHORT,
+        (f"run marks.csv -o m --read map=Q=P {SHORT}",),
+        files=MARKED,
+    ),
+    S(
+        "gold m --to brat -o texts",
+        (f"run marks.csv -o m2 --text body {SHORT}", "gold m2 --to brat -o texts"),
+        files=MARKED,
+        setup=(f"run marks.csv -o m {SHORT}",),
+        also=("--to",),
+    ),
+    S("am.read_spans('project', seen='some')", ("am.read_spans('project', seen='all')",)),
 )

@@ -329,7 +329,10 @@ SITUATIONS = (
         files={"one.csv": PLAIN, "two.csv": PLAIN},
     ),
     # spans
-    S("agree project", ("agree project --units exact",)),
+    S(
+        "am.read('project')",
+        ("am.read('project', units='exact')", "am.fit(am.read_spans('project'))"),
+    ),
     S("agree votes.csv --units exact", ("agree votes.csv",)),
     S(
         "agree votes.csv --coefficient alpha_u",

@@ -10,7 +10,6 @@ SITUATIONS = (*commands.SITUATIONS, *reading.SITUATIONS, *calls.SITUATIONS)
 UNREACHED: dict[str, tuple[str, ...]] = {
     "No situation has been built yet.": (
         "auditing/design.py:of_these_data: Verb 'am.audit without earlier=', 'annomodels audit --start-over'",
-        "cli/breakdown.py:agreement_of_spans: --question",
         "cli/loading.py:done_each: annomodels check, --question",
         "cli/sampling.py:asked_model: --model, --groups",
         "cli/shown.py:shown_from: Option 'item'",
@@ -38,7 +37,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
     "The words describe; nobody is told to use the option.": (
         "cli/options.py:common_options: --verbose",
         "cli/options.py:common_options: --quiet",
-        "reporting/audited.py:folder_of: --output",
+        "reporting/audited.py:folder_in: --output",
     ),
     "It asks to report a fault, or to install a package: no test can do that.": (
         "cli/installed.py:_package: --upgrade",
