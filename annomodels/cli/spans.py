@@ -15,7 +15,7 @@ from annomodels.cli.options import Job, Sampling, Writing
 from annomodels.cli.session import current, note, warn
 from annomodels.cli.tables import emit, emit_text, filed, guarded_tables, to_text
 from annomodels.cli.terminal import Stages
-from annomodels.data.columns import Column, columns
+from annomodels.data.columns import COLUMNS, WHOLE_TEXT, columns
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError
 from annomodels.io.span_builder import GOLD, Spans
@@ -142,13 +142,15 @@ def remarks(spans: Spans) -> list[str]:
                 f"Only {having[0]} uses the label {label!r}. If it is another name of a label, "
                 f"recode it: --read map={label}=NAME."
             )
+    if any(span.chain for span in spans.spans):
+        found.append("The marks form chains: annomodels coref measures how coders agree on them.")
     if empty := sum(not spans.texts.get(d) for d in people if d in spans.texts):
         found.append(f"{counted(empty, 'document')} with an empty text.")
     return found
 
 
-CHECKS = columns(
-    "check", Column("value", "Value", "text", width=240), Column("remark", "Remark", "text")
+FACTS = columns(
+    "check", COLUMNS["value"].called(kind="text", interval=None, width=WHOLE_TEXT), "remark"
 )
 
 
@@ -169,7 +171,7 @@ def check_of_spans(data: str, spans: Spans, writing: Writing) -> None:
         *(("note", "", text) for text in (*spans.notes, *remarks(spans))),
         ("supports", "gold spans, agreement" if pairs else "nothing", ""),
     ]
-    emit(pd.DataFrame(rows, columns=[one.name for one in CHECKS]), writing, repr(spans), CHECKS)
+    emit(pd.DataFrame(rows, columns=[one.name for one in FACTS]), writing, repr(spans), FACTS)
 
 
 # -- saved fits ------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from annomodels.io.roles import (
     wide,
 )
 from annomodels.io.source import Source
+from annomodels.io.span_builder import Spans
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.guard import NotAsItSeems
 from annomodels.io.tables.keys import parts_of, said_key
@@ -71,6 +72,7 @@ _RECOGNIZED = {"no-units", "several-kinds"}
 
 
 type Data = Annotations | Mapping[str, Annotations]
+type Found = tuple[dict[str, object], Data | Spans]
 
 
 @dataclass(frozen=True)
@@ -229,8 +231,8 @@ def _search(
     error: AnnotationError,
     opened: Callable[[Mapping[str, object]], Source],
     given: Mapping[str, object],
-    tried: Callable[[Mapping[str, object]], Data],
-) -> tuple[dict[str, object], Data] | None:
+    tried: Callable[[Mapping[str, object]], Data | Spans],
+) -> Found | None:
     waiting = _named(error, {})
     found = isinstance(error, (NotAsItSeems, Refused))  # the columns were found, or are none
     if not found and not _RECOGNIZED & {problem.code for problem in error.problems}:
@@ -252,6 +254,10 @@ def _search(
                     more = candidates(opened(options), {**given, **options})
                     waiting += [{**options, **each} for each in more]
         else:
+            if isinstance(data, Spans):
+                if any(len(readers) > 1 for readers in data.seen.values()):
+                    return options, data
+                continue
             sheets = options.get("sheet") == EVERY_SHEET  # of coders, or of questions
             if not _compares(data) or (sheets and agree(_by_coder(data)) < GAIN):
                 continue

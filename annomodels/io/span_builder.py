@@ -413,7 +413,8 @@ def _columns(spans: Spans, question: str, by: str, sets: bool) -> Columns:
     for span in chosen:
         in_document.setdefault(span.document, []).append(span)
     chain_sets = _chains(chosen) if by == "chain" else {}
-    out = Columns(gold={}, group={}, texts={})
+    texts: dict[str, str] | None = {} if any(spans.texts.values()) else None
+    out = Columns(gold={}, group={}, texts=texts)
     several, joiner = 0, "|" if by == "chain" else "+"
     items, coders, labels = [], [], []
     for document, found in in_document.items():
@@ -427,7 +428,8 @@ def _columns(spans: Spans, question: str, by: str, sets: bool) -> Columns:
         for place in places_of(found, document, spans):
             name = f"{document}:{place[0]}-{place[1]}"
             out.group[name] = document  # type: ignore[index]
-            out.texts[name] = text[place[0] : place[1]]  # type: ignore[index]
+            if texts is not None:
+                texts[name] = text[place[0] : place[1]]
             for coder, lookup in by_coder.items():
                 hits = [span for span in lookup.near(place) if matches(span, place)]
                 several += len({span.label for span in hits}) > 1

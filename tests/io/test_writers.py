@@ -18,7 +18,7 @@ import annomodels as am
 from annomodels import Annotations, read
 from annomodels.cli.commands import convert, tables
 from annomodels.errors import AnnomodelsError, AnnotationError, NotApplicable
-from annomodels.io.writers.catalog import BACKS, LAYOUTS
+from annomodels.io.writers.catalog import BACKS, LAYOUTS, SPAN_BACKS
 
 ROWS = [
     ("t1", "ana", "pos"), ("t1", "ben", "neg"), ("t2", "ana", "neg"), ("t2", "cho", "neu"),
@@ -257,4 +257,5 @@ def test_hugging_face_rows_have_soft_labels_as_one_column(tmp_path: Path) -> Non
 
 def test_the_command_line_knows_every_writer() -> None:
     assert tuple(LAYOUTS) == convert.TO
-    assert (*BACKS, "parquet") == tables.TO
+    of_spans = [name for name in SPAN_BACKS if name not in BACKS]
+    assert (*BACKS, "parquet", *of_spans) == tables.TO

@@ -197,7 +197,7 @@ def test_who_swaps_classes_is_no_spammer() -> None:
     """Two of three classes are swapped: no more labels are right than by chance."""
     one = np.full((4, 1), 0.05)  # of a skill near 0, with few bits
     draws = CoderDraws(
-        accuracy=one + 0.3, skill=one, bits=one, sensitivity=one[..., None],
+        accuracy=one + 0.3, skill=one, bits=one, recall=one[..., None],
         over_use=one[..., None],
         prevalence=np.full((4, 3), 1 / 3),
     )  # fmt: skip

@@ -10,9 +10,9 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import load_any, load_each, load_fit, several, stem
 from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import note, say, visible
-from annomodels.cli.spans import check_of_spans
+from annomodels.cli.spans import FACTS, check_of_spans
 from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
-from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
+from annomodels.data.columns import Column, columns
 from annomodels.io.span_builder import Spans
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from annomodels.planning.rules import Use
     from annomodels.reporting.health import Counted
 
-FACTS = columns(
-    "check", COLUMNS["value"].called(kind="text", interval=None, width=WHOLE_TEXT), "remark"
-)
 COUNTS = ("items", "coders", "labels given", "different labels", "repeated labels")
 QUESTIONS = columns(
     "question", *(Column(name, kind="quantity") for name in COUNTS), Column("scale", kind="tag")
