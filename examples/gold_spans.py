@@ -51,23 +51,29 @@ def project(folder: Path, notices: int = 40) -> set[tuple[str, int, int, str]]:
     return right
 
 
-with tempfile.TemporaryDirectory() as place:
-    right = project(Path(place) / "project")
-    spans = am.read_spans(Path(place) / "project")
-    print(spans)
+def main() -> None:
+    """Read the project, fit, compare with the right spans and write back."""
+    with tempfile.TemporaryDirectory() as place:
+        right = project(Path(place) / "project")
+        spans = am.read_spans(Path(place) / "project")
+        print(spans)
 
-    # The same seed gives the same result.
-    fit = am.fit(spans, seed=1)
-    gold = fit.gold()
-    print(gold.as_text(5))
-    print(f"\n{fit.quality()}\n\n{fit.coders()}")
+        # The same seed gives the same result.
+        fit = am.fit(spans, seed=1)
+        gold = fit.gold()
+        print(gold.as_text(5))
+        print(f"\n{fit.quality()}\n\n{fit.coders()}")
 
-    # How good is it? The right spans are known here.
-    table = gold.table[["document", "start", "end", "label"]]
-    found = set(table.itertuples(index=False, name=None))
-    hits = len(found & right)
-    print(f"\nPrecision {hits / len(found):.2f}, recall {hits / len(right):.2f}.")
+        # How good is it? The right spans are known here.
+        table = gold.table[["document", "start", "end", "label"]]
+        found = set(table.itertuples(index=False, name=None))
+        hits = len(found & right)
+        print(f"\nPrecision {hits / len(found):.2f}, recall {hits / len(right):.2f}.")
 
-    # Back into the tool: a folder that brat opens.
-    folder = am.write_gold(gold, Path(place) / "gold", "brat", texts=spans)
-    print(sorted(path.name for path in folder.iterdir())[:4])
+        # Back into the tool: a folder that brat opens.
+        folder = am.write_gold(gold, Path(place) / "gold", "brat", texts=spans)
+        print(sorted(path.name for path in folder.iterdir())[:4])
+
+
+if __name__ == "__main__":
+    main()

@@ -112,8 +112,8 @@ def audit_of_other_data(run: Run) -> None:
 def units_are_no_labels(run: Run) -> None:
     Path("votes.csv").write_text(votes(6))
     refused = run("agree", "votes.csv", "--coefficient", "alpha_u")
-    assert refused.code == 3
-    assert "Leave out --units and alpha_u, which are for marked text." in refused.text
+    assert refused.code == 2
+    assert "leave out --coefficient alpha_u" in refused.text
     assert run("agree", "votes.csv").code == 0
     units = [
         ("t", "a", 0, 5, "x"),

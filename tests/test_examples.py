@@ -25,8 +25,9 @@ def untrue(said: str) -> list[str]:
     return found
 
 
-def test_there_are_three_examples() -> None:
-    assert [path.stem for path in EXAMPLES] == ["ambiguous_items", "gold_standard", "poor_coders"]
+def test_there_are_four_examples() -> None:
+    names = ["ambiguous_items", "gold_spans", "gold_standard", "poor_coders"]
+    assert [path.stem for path in EXAMPLES] == names
 
 
 @pytest.mark.calibration

@@ -137,7 +137,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     if isinstance(data, Spans):
         if engine not in ("auto", "gibbs") or not isinstance(model, SpanModel | None):
             raise NotApplicable(
-                "Spans have a model of their own, sampled by gibbs: leave out both."
+                "Spans have one model, sampled by gibbs: leave out model and engine."
             )
         return fit_spans(data, model, chains=chains, draws=draws, warmup=warmup, seed=seed)
     if isinstance(model, SpanModel):

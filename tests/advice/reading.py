@@ -382,12 +382,12 @@ SITUATIONS = (
         files={"golden.csv": long("item,coder,label,gold", "t{n},x,{x},q", "t{n},y,{y},q")},
     ),
     S(
-        "agree related",
-        ("agree related --units exact", "coref related --read relations=Coref --draws 20"),
+        "check related",
+        ("coref related --draws 20",),
         setup=(
             "[(Path('related', c).mkdir(parents=True), Path('related', c, 'd.txt').write_text('Ana said she ran. Bob ran.'), Path('related', c, 'd.ann').write_text('T1\\tP 0 3\\tAna\\nT2\\tP 9 12\\tshe\\nT3\\tP 18 21\\tBob\\nR1\\tCoref Arg1:T1 Arg2:T2\\n')) for c in ('ana', 'ben')]",
         ),
-        also=("--read relations",),
+        stays=True,
     ),
     S(
         "check survey.csv",

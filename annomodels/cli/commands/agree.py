@@ -131,13 +131,18 @@ def command(
         raise click.UsageError(f"{what}: leave out {'--by' if by else '--diagnose'}.")
     spanned = [name for name in asked if name in OF_SPANS]
     labels = None if many else load_any(data, reading)
-    if spanned or isinstance(labels, Spans):
-        wrong_ = {*asked} - {*OF_SPANS} or diagnose or by or distance or convention
-        if wrong_ or not isinstance(labels, Spans):
+    if spanned and not isinstance(labels, Spans):
+        remedy = "--units" if reading["units"] else f"--coefficient {spanned[0]}"
+        raise click.UsageError(
+            f"{spanned[0]} measures marked stretches of text, and these are labels of items: leave "
+            f"out {remedy}."
+        )
+    if isinstance(labels, Spans):
+        if {*asked} - {*OF_SPANS} or diagnose or by or distance or convention:
             raise click.UsageError(
-                f"{', '.join(OF_SPANS)} measure marked stretches of text, and the other "
-                "coefficients, --by, --diagnose, --distance and --convention labels of items: name "
-                "--units for labels of items, or leave them out."
+                f"Marked stretches of text have the coefficients {', '.join(OF_SPANS)}. Others, "
+                "--by, --diagnose, --distance and --convention are for labels of items: name "
+                "--units, or leave them out."
             )
         note(repr(labels))
         panel = span_agreement(labels, asked or OF_SPANS)

@@ -52,7 +52,7 @@ def gold(
     items: tuple[str, ...],
     writing: Writing,
 ) -> None:
-    """List the gold label of each item, or the gold spans, with their probabilities.
+    """List the gold label of each item, or the gold spans.
 
     Gold spans are written for a tool with --to: brat and webanno (folders), conll, label-studio,
     prodigy, doccano or spacy.
