@@ -455,7 +455,7 @@ def test_the_remedy_for_memory_is_one_of_the_command(words, remedy, call, tmp_pa
         raise MemoryError
 
     where = {"check": "commands.check", "run": "jobs"}[words]
-    monkeypatch.setattr(f"annomodels.cli.{where}.load_data", fail)
+    monkeypatch.setattr(f"annomodels.cli.{where}.load_any", fail)
     done = call(words, "dataset:trains", *["-o", tmp_path / "f"] * (words == "run"))
     assert done.code == 3
     assert remedy in done.err
