@@ -187,7 +187,7 @@ def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> N
     named = tmp_path / "named"
     told = ("run", unsure, "--stream", "--no-report", "-o", named, "--groups", groups, *EM)
     assert call(*told).code in (0, 4)
-    shown = ["n", "accuracy", "group"]
+    shown = ["n", "skill", "group"]
     pd.testing.assert_frame_equal(pd.read_csv(named / "coders.csv")[shown], table[shown])
 
 
