@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeGuard
 import numpy as np
 
 from annomodels.auditing.columns import SHOWN
+from annomodels.coefficients.intervals import interval
 from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, some
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from annomodels.types import Floats
 
 KIND = "annomodels audit of spans"
-ENDS = (0.025, 0.975)
 PLACE = ("document", "start", "end", "label")
 QUANTITIES = ("precision", "recall", "f1")
 _DRAWS = 4000
@@ -198,6 +198,7 @@ def estimate_spans(
     judged: Judged,
     *,
     drawn: Sequence[str] | None = None,
+    threshold: float | None = None,
     seed: int = 0,
 ) -> Summary:
     """Correct expected precision, recall and F1 by documents that an expert judged.
@@ -213,6 +214,8 @@ def estimate_spans(
         True spans of each judged document.
     drawn
         The documents that were drawn at random; others count for themselves only.
+    threshold
+        That of the gold layer.
     seed
         Seed of the draws.
 
@@ -229,13 +232,13 @@ def estimate_spans(
     import pandas as pd
     import xarray as xr
 
-    model = fit.documents().set_index("document")
+    model = fit.documents(threshold).set_index("document")
     used = [name for name in model.index if name in judged and (drawn is None or name in drawn)]
     if len(used) < _FEWEST:
         what = f"{counted(len(used), 'document')} of those that were drawn judged."
         raise AnnotationError(Problem(what, "audit", f"Judge at least {_FEWEST} of them."))
     gold: dict[str, set[tuple[int, int, str]]] = {name: set() for name in model.index}
-    table = fit.gold().table
+    table = fit.gold(threshold).table
     for document, *mark in zip(*(table[name] for name in PLACE), strict=True):
         gold[str(document)].add((int(mark[0]), int(mark[1]), str(mark[2])))
     rng = np.random.default_rng(seed)
@@ -267,14 +270,14 @@ def estimate_spans(
     point = _measures(
         *(np.array([float(v[sample].sum())]) for v in (found["tp"], given, found["true"]))
     )
-    by_model = fit.quality().table.set_index("quantity")
+    by_model = fit.quality(threshold).table.set_index("quantity")
     rows = []
     for name in QUANTITIES:
-        ends = np.quantile(by_audit[name], ENDS)
+        value, by_judged = draws[name].mean(), float(point[name][0])
         told = by_model.loc[name, ["value", "low", "high"]].astype(float)
         rows.append((
-            name, "", draws[name].mean(), *np.quantile(draws[name], ENDS),
-            float(point[name][0]), *ends, *told,
+            name, "", value, *interval(draws[name], value=value),
+            by_judged, *interval(by_audit[name], value=by_judged), *told,
         ))  # fmt: skip
     names = "quantity label value low high audit audit_low audit_high model model_low model_high"
     notes = [f"{counted(len(used), 'document')} of {len(model):,} judged, drawn at random."]

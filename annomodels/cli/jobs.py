@@ -64,8 +64,8 @@ from annomodels.reporting.health import findings
 from annomodels.reporting.index import index_page, row_of
 from annomodels.reporting.overall import fits_methods
 from annomodels.reporting.page import page, write
+from annomodels.reporting.spans import SpanFacts
 from annomodels.scale.scanned import Scanned
-from annomodels.spans.fit import SpanFit
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
@@ -162,17 +162,15 @@ def one_question(
     return Outcome(question, fit, exit_code(fit, verdict), facts, text)
 
 
-def _of_spans(job: Job, fit: SpanFit, folder: Path, beside: Path) -> Outcome:
+def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
     """Return what came of spans; the outputs are in their folder when it is told."""
-    from annomodels.reporting.spans import SpanFacts
-
     report = None if job.no_report else str(folder / REPORT)
     names = (*SPAN_FILES, ESTIMATE)
     facts: dict[str, Any] = {"report": report}
     facts["files"] = [str(folder / name) for name in names if (beside / name).exists()]
-    facts |= facts_of_spans(fit, SpanFacts(fit, None, job.threshold))
+    facts |= facts_of_spans(done)
     first = report or str(folder / "gold.csv")
-    return Outcome("", fit, DONE, facts, "\n".join([first, *told_of_spans(fit, job.threshold)]))
+    return Outcome("", done.fit, DONE, facts, "\n".join([first, *told_of_spans(done)]))
 
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:

@@ -49,7 +49,7 @@ def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
 
 def run_of_spans(
     job: Job, spans: Spans, beside: Path, decisions: Sequence[str], audits: Sequence[str]
-) -> SpanFit:
+) -> SpanFacts:
     """Do the main job on spans and write its outputs into a folder."""
     from annomodels.io.mappings import span_rows
     from annomodels.reporting.page import page
@@ -70,19 +70,19 @@ def run_of_spans(
         command = fit.tree.attrs["command"]
         fit = fit.decided([dict(zip(names, row, strict=True)) for row in rows])
         fit.tree.attrs["command"] = command
-    found = _estimated(fit, audits) if audits else None
+    found = _estimated(fit, audits, threshold=job.threshold) if audits else None
     fit.save(beside / "fit.nc")
     files = files_of(fit, job.threshold, job.spreadsheet)
     if found is not None:
         files["estimate.csv"] = to_text(found.table, "csv")
     for name, text in files.items():
         (beside / name).write_text(text, encoding="utf-8", newline="")
+    facts = SpanFacts(fit, found, job.threshold)
     if not job.no_report:
-        facts = SpanFacts(fit, found, job.threshold)
         (beside / "report.html").write_text(
             page(facts, str(fit.tree.attrs["command"]), files), encoding="utf-8", newline="\n"
         )
-    return fit
+    return facts
 
 
 def files_of(fit: SpanFit, threshold: float | None, spreadsheet: bool) -> dict[str, str]:
@@ -96,11 +96,8 @@ def files_of(fit: SpanFit, threshold: float | None, spreadsheet: bool) -> dict[s
     return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
 
 
-def told_of_spans(fit: SpanFit, threshold: float | None = None) -> list[str]:
+def told_of_spans(facts: SpanFacts) -> list[str]:
     """Return the lines that a run ends with."""
-    from annomodels.reporting.spans import SpanFacts
-
-    facts = SpanFacts(fit, None, threshold)
     verdict, why = facts.verdict
     return [f"verdict: {verdict}", f"  {why}", f"  {facts.sentence}", *facts.to_do]
 
@@ -232,7 +229,11 @@ def estimate_of_spans(fit: SpanFit, name: str, paths: Sequence[str], seed: int) 
 
 
 def _estimated(
-    fit: SpanFit, paths: Sequence[str], place: Path | None = None, seed: int | None = None
+    fit: SpanFit,
+    paths: Sequence[str],
+    place: Path | None = None,
+    seed: int | None = None,
+    threshold: float | None = None,
 ) -> Summary:
     from annomodels.auditing.spans import estimate_spans, judged_spans, saved_rounds
 
@@ -248,7 +249,8 @@ def _estimated(
     drawn = None if rounds is None else [name for each in rounds for name in each]
     if drawn is None:
         warn("No design of an audit was found: the judged documents count as drawn at random.")
-    return estimate_spans(fit, judged, drawn=drawn, seed=fit.seed if seed is None else seed)
+    seed = fit.seed if seed is None else seed
+    return estimate_spans(fit, judged, drawn=drawn, threshold=threshold, seed=seed)
 
 
 def states_of(table: pd.DataFrame) -> dict[str, int]:
@@ -256,11 +258,15 @@ def states_of(table: pd.DataFrame) -> dict[str, int]:
     return {name: int((table["state"] == name).sum()) for name in STATES}
 
 
-def facts_of_spans(fit: SpanFit, facts: SpanFacts) -> dict[str, object]:
+def facts_of_spans(facts: SpanFacts) -> dict[str, object]:
     """Return what ``--format json`` says of a fit of spans."""
-    quality = fit.quality().table.to_dict("records")
+    fit = facts.fit
+    quality = [
+        dict(zip(("quantity", "value", "low", "high"), (name, *values), strict=True))
+        for name, values in facts.quality.items()
+    ]
     verdict, why = facts.verdict
     return {
         "engine": fit.engine, "seed": fit.seed, "verdict": verdict, "sentences": [why],
-        "quality": quality, "states": states_of(fit.gold().table), "code": DONE,
+        "quality": quality, "states": states_of(facts.gold), "code": DONE,
     }  # fmt: skip

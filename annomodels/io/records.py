@@ -344,7 +344,7 @@ class Records:
         return counts, left_out
 
     def lacks(self, name: str, made: Columns) -> Unsuitable | None:
-        """Say why the rows of a question hold no labels that can be compared, if so."""
+        """Return the reason why the labels of a question cannot be compared, if there is one."""
         if made.problems:
             is_held = all(isinstance(one, NotLabels) for one in made.problems)
             return HELD if is_held else None

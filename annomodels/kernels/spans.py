@@ -105,6 +105,21 @@ def move_rows(
     return log_s
 
 
+@inlined
+def normalize(weights: Array, size: int) -> float:
+    """Turn log weights into probabilities, in place; gives the log of their sum."""
+    top = weights[0]
+    for k in range(1, size):
+        top = max(top, weights[k])
+    total = 0.0
+    for k in range(size):
+        weights[k] = math.exp(weights[k] - top)
+        total += weights[k]
+    for k in range(size):
+        weights[k] /= total
+    return float(top + math.log(total))
+
+
 @kernel
 def group_weights(
     g: int,
@@ -141,28 +156,11 @@ def group_weights(
             place = shape[a]
             for s in range(size):
                 by_shape[s] += log_exact[j] if s == place else log_wrong[j] + log_other[g]
-    top = by_shape[0]
-    for s in range(1, size):
-        top = max(top, by_shape[s])
-    total = 0.0
-    for s in range(size):
-        by_shape[s] = math.exp(by_shape[s] - top)
-        total += by_shape[s]
-    for s in range(size):
-        by_shape[s] /= total
-    border = top + math.log(total)
+    border = normalize(by_shape, size)
     by_class[0] += log_nothing[g]
-    top = by_class[0]
     for k in range(1, classes):
         by_class[k] += border
-        top = max(top, by_class[k])
-    total = 0.0
-    for k in range(classes):
-        by_class[k] = math.exp(by_class[k] - top)
-        total += by_class[k]
-    for k in range(classes):
-        by_class[k] /= total
-    return float(top + math.log(total))
+    return float(normalize(by_class, classes))
 
 
 @inlined

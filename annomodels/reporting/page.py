@@ -251,7 +251,8 @@ def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, object]:
     from annomodels.reporting.sections.spans import head
 
     attrs, spans = facts.fit.tree.attrs, facts.fit.spans
-    chains, draws = (counted(int(attrs[f"{word}s"]), word) for word in ("chain", "draw"))
+    made = zip(("chain", "draw"), facts.fit.draws.log_density.shape, strict=True)
+    chains, draws = (counted(size, word) for word, size in made)
     meta = {
         "Data": repr(spans),
         "Data fingerprint": facts.fingerprint,

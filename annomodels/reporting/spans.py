@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from annomodels.auditing.spans import fingerprint
 from annomodels.data.columns import clean, decimal, short
 from annomodels.data.validation import counted
 from annomodels.io.span_builder import GOLD, NONE
@@ -239,8 +239,7 @@ class SpanFacts:
     @cached_property
     def fingerprint(self) -> str:
         """Of the spans that were fitted."""
-        rows = sorted((s.document, s.coder, s.start, s.end, s.label) for s in self.fit.spans.spans)
-        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+        return fingerprint(self.fit)
 
 
 def written(marks: tuple[Mark, ...], text: str, *, places: bool) -> str:

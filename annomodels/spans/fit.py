@@ -178,9 +178,15 @@ class SpanFit(Html):
         """Return agreement between coders, with intervals over documents."""
         return span_agreement(self.spans)
 
-    def documents(self) -> pd.DataFrame:
-        """Return spans of the gold layer, correct and true spans of each document, as expected."""
-        return self._facts.documents()
+    def documents(self, threshold: float | None = None) -> pd.DataFrame:
+        """Return spans of the gold layer, correct and true spans of each document, as expected.
+
+        Parameters
+        ----------
+        threshold
+            As of :meth:`gold`.
+        """
+        return self._facts.documents(threshold)
 
     def candidates(self) -> pd.DataFrame:
         """Return every span that a coder marked, with its probability and coders."""

@@ -143,10 +143,7 @@ def groups_of(
         marks, dropped = _flat(marks)
         if dropped:
             inside = counted(dropped, "span")
-            notes.append(
-                f"{inside} overlapped a longer span of the same coder and were left out; "
-                "nested=True keeps them."
-            )
+            notes.append(f"{inside} overlapped a longer span of the same coder and were left out.")
     decided: dict[str, list[Span]] = {}
     for span in decisions:
         decided.setdefault(span.document, []).append(span)

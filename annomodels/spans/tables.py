@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.coefficients.intervals import interval
+from annomodels.coefficients.tables import over
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.io.span_builder import GOLD, NONE, Spans
@@ -22,20 +24,17 @@ from annomodels.types import AnyArray, Bools, Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-ENDS = (2.5, 97.5)
 
-
-def interval(values: Floats) -> tuple[Floats, Floats, Floats]:
+def estimated(values: Floats) -> tuple[Floats, Floats, Floats]:
     """Mean and ends of the 95 % interval over draws, the first axis; NaN is left out."""
-    with np.errstate(invalid="ignore"):
-        mean = np.nanmean(values, axis=0)
-        low, high = np.nanpercentile(values, ENDS, axis=0)
-    return np.asarray(mean), np.asarray(low), np.asarray(high)
+    known = ~np.isnan(values)
+    mean = over(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
+    return mean, *interval(values, value=mean)
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What tables of a fit are computed from."""
+    """Spans, groups and draws, from which the tables of a fit are computed."""
 
     spans: Spans
     groups: Groups
@@ -216,12 +215,6 @@ class Facts:
             ["document", "start", "end", "label"], kind="stable", ignore_index=True
         )
 
-    @cached_property
-    def _counts(self) -> tuple[Bools, Floats, Floats, Floats]:
-        """The gold layer, and correct, chosen and true spans, shape [draw, document]."""
-        chosen = self.chosen(None, None)
-        return (chosen, *self._of_documents(chosen))
-
     def _of_documents(self, chosen: Bools) -> tuple[Floats, Floats, Floats]:
         g, truth = self.groups, self.draws.truth
         documents, draws = len(g.documents), len(truth)
@@ -253,7 +246,7 @@ class Facts:
             }
         rows = []
         for name, drawn in values.items():
-            mean, low, high = interval(drawn[:, None])
+            mean, low, high = estimated(drawn[:, None])
             rows.append((name, float(mean[0]), float(low[0]), float(high[0])))
         dims = ("draw", "document")
         draws = xr.Dataset(
@@ -266,11 +259,11 @@ class Facts:
         table = pd.DataFrame(rows, columns=["quantity", "value", "low", "high"])
         return Summary("Expected quality of the gold spans", table, draws)
 
-    def documents(self) -> pd.DataFrame:
+    def documents(self, threshold: float | None) -> pd.DataFrame:
         """Tabulate expected counts by document."""
         import pandas as pd
 
-        _, tp, n_gold, true = self._counts
+        tp, n_gold, true = self._of_documents(self.chosen(threshold, None))
         return pd.DataFrame(
             {
                 "document": list(self.groups.documents),
@@ -308,7 +301,7 @@ class Facts:
                 sums["f1"].append(2 * right / (marks + count(there)))
         table = pd.DataFrame({"coder": list(g.coders), "n": marks.astype(int)})
         for name, values in sums.items():
-            mean, low, high = interval(np.array(values))
+            mean, low, high = estimated(np.array(values))
             table[name], table[f"{name}_low"], table[f"{name}_high"] = mean, low, high
         table["advice"] = _advice(table)
         return Summary("Coders", table)
@@ -333,7 +326,7 @@ class Facts:
         names = (NONE, *g.labels)
         rows = []
         for j, k in np.argwhere(met):
-            found = zip(names, *interval(shares[:, j, k]), strict=True)
+            found = zip(names, *estimated(shares[:, j, k]), strict=True)
             rows += [(g.coders[j], names[k], *each) for each in found]
         columns = ["coder", "true_label", "label", "share", "low", "high"]
         return Summary("Confusion of the coders", pd.DataFrame(rows, columns=columns))

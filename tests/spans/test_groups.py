@@ -58,10 +58,7 @@ def test_a_slip_in_a_flat_layer_is_left_out_and_said():
     ]
     groups = groups_of(spans_of(*marks))
     assert not groups.nested
-    assert groups.notes == (
-        "1 span overlapped a longer span of the same coder and were left out; "
-        "nested=True keeps them.",
-    )
+    assert groups.notes == ("1 span overlapped a longer span of the same coder and were left out.",)
 
 
 def test_nested_spans_are_groups_of_their_own():

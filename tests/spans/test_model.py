@@ -264,12 +264,14 @@ def test_gold_spans_are_closer_to_the_truth_than_votes(fitted):
 def test_the_interval_of_f1_covers_that_of_most_crowds_who_err_independently():
     """The calibration assumes that coders err together, so its upper end is near the real F1."""
     covered = 0
-    for seed in range(6):
+    for seed in range(20, 40):  # the constants were chosen on 0 to 9
         spans, truth = crowd(seed=seed)
         fit = am.fit(spans, seed=1)
         quality = fit.quality().table.set_index("quantity")
-        covered += quality["low"]["f1"] < f1_of(gold_of(fit), truth) < quality["high"]["f1"]
-    assert covered >= 5
+        low, real, high = quality["low"]["f1"], f1_of(gold_of(fit), truth), quality["high"]["f1"]
+        assert low < real < high + 0.01
+        covered += low < real < high
+    assert covered >= 16
 
 
 def test_chains_are_compared_and_short_ones_are_not_trusted(fitted):
@@ -358,7 +360,7 @@ def test_missed_spans_are_a_lower_bound_by_those_marked_once_and_twice():
 
 
 def test_other_models_and_engines_are_refused():
-    with pytest.raises(NotApplicable, match="leave out both"):
+    with pytest.raises(NotApplicable, match="leave out model and engine"):
         am.fit(tiny(), engine="nuts")
-    with pytest.raises(NotApplicable, match="leave out both"):
+    with pytest.raises(NotApplicable, match="leave out model and engine"):
         am.fit(tiny(), "dawid-skene")

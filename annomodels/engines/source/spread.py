@@ -15,7 +15,7 @@ from annomodels.executors.team import Remote, Sums, Team, Threads
 
 
 class Forgotten(EngineError):
-    """What was kept of some items went with the machine that held it: the run is made again."""
+    """A machine was lost with the counts that it kept of its items: the run is made again."""
 
 
 LOST = "What was kept of some items was lost with the machine that held it."

@@ -173,7 +173,7 @@ def _shares(draws: Draws, data: Annotations, step: int) -> Floats:
 
 
 class Compared(NamedTuple):
-    """What was observed beside what the model expects."""
+    """An observed statistic and its replicates under the model."""
 
     p_value: float  # posterior predictive p-value
     fits: bool  # whether the model reproduces it, whatever the size
