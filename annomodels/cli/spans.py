@@ -39,6 +39,8 @@ def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
     options = sampling.options
     if sampling.model or sampling.groups or sampling.covariates or sampling.dask:
         raise click.UsageError("Spans have one model: leave out --model, --groups, --covariates.")
+    if options["time_limit"] is not None:
+        raise click.UsageError("Chains of spans run to their end: leave out --time-limit.")
     note(f"Fitting the model of spans to {spans!r} with gibbs, seed {options['seed']}.")
     with Stages() as stages:
         stages("sampling", 0.0)

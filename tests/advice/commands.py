@@ -485,6 +485,10 @@ SITUATIONS = (
         apart=("--groups", "--covariates"),
     ),
     S(
+        "run project -o m --time-limit 60",
+        (f"run project -o m {SHORT}",),
+    ),
+    S(
         "run project -o m --show text",
         (f"run project -o m {SHORT}",),
         apart=("--target", "--prior-from"),

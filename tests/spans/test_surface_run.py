@@ -179,13 +179,28 @@ def test_an_audit_of_documents_corrects_the_quality(made: Path, run: Run) -> Non
     for name, value in actual.items():
         low, high = (float(rows[name][end]) for end in ("low", "high"))
         assert low - 0.02 <= value <= high + 0.02, (name, value, low, high)
-        assert float(rows[name]["audit_low"]) <= float(rows[name]["audit"])
+        for part in ("", "audit_", "model_"):
+            ends = [float(rows[name][f"{part}{end}"]) for end in ("low", "high")]
+            assert ends[0] <= float(rows[name][part.rstrip("_") or "value"]) <= ends[1]
     # a run with the audit shows it, and a second round draws other documents
-    code, _, _ = run("run", "project", "-o", "audited", "--seed", "1", "--truth", "filled.csv",
-                     "--force")  # fmt: skip
-    assert code == 0
-    assert (made / "audited" / "estimate.csv").is_file()
-    assert "With the audit" in (made / "audited" / "report.html").read_text("utf-8")
+    words = ("run", "project", "-o", "audited", "--seed", "1", "--truth", "filled.csv", "--force")
+    for more in ((), ("--threshold", "0.8")):
+        code, out, _ = run(*words, *more)
+        assert code == 0
+        assert "With the audit" in (made / "audited" / "report.html").read_text("utf-8")
+        # terminal, page and files tell the same of the same layer
+        gold = pd.read_csv(made / "audited" / "gold.csv", keep_default_na=False)
+        told = pd.read_csv(made / "audited" / "estimate.csv").set_index("quantity").loc["f1"]
+        sentence = (
+            f"Expected F1 of the {len(gold)} gold spans is {told['value']:.2f} "
+            f"({told['low']:.2f} to {told['high']:.2f})"
+        )
+        assert sentence in " ".join(out.split())
+        assert sentence in (made / "audited" / "report.html").read_text("utf-8")
+        code, out, _ = run(*words, *more, "--format", "json")
+        quality = {row["quantity"]: row for row in json.loads(out)["quality"]}
+        assert quality["f1"]["value"] == pytest.approx(told["value"])
+        assert sum(json.loads(out)["states"].values()) == len(gold)
     code, out, _ = run("audit", "out", "--size", "4")
     assert not {row["document"] for row in table(out)} & {*drawn["document"]}
     code, _, err = run("audit", "out", "--size", "40")
