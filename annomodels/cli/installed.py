@@ -20,7 +20,7 @@ from annomodels.cli.exits import DONE, EXTRA
 from annomodels.cli.session import note, show_text
 from annomodels.data.validation import counted
 
-_MODULES = {"charset-normalizer": "charset_normalizer", "dkpro-cassis": "cassis"}
+_MODULES = {"dkpro-cassis": "cassis"}  # where the name of a module is another
 _ONLY_FOR_WORK_ON_IT = {"docs"}
 
 
@@ -88,7 +88,7 @@ def _package(name: str, limits: SpecifierSet, extra: str) -> Fact:
         remedy = f"needs {limits}: pip install --upgrade '{name}{limits}'"
         return Fact(title, version, remedy, not extra)
     try:
-        importlib.import_module(_MODULES.get(name, name))
+        importlib.import_module(_MODULES.get(name, name.replace("-", "_")))
     except Exception as error:  # whatever a broken package raises is what we are looking for
         remedy = f"cannot be imported ({error}): pip install --force-reinstall '{name}{limits}'"
         return Fact(title, version, remedy, not extra)

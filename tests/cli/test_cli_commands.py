@@ -8,12 +8,15 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 
 import annomodels as am
+from annomodels.cli import installed
 
 
 def rows_of(text: str, mark: str = "\t") -> list[dict[str, str]]:
@@ -195,6 +198,15 @@ def test_version_names_packages_and_problems(call, monkeypatch) -> None:
     done = call("--version", "-v")
     assert done.code == 5
     assert "pip install --upgrade 'pymc<7,>=6.2'" in done.err
+
+
+def test_every_package_that_the_project_names_is_found_by_its_module(root: Path) -> None:
+    """Of the file itself: what pip wrote down at an older installation may name others."""
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for text in [*project["dependencies"], *extras["readers"], *extras["dask"], *extras["polars"]]:
+        needed = Requirement(text)
+        assert installed._package(needed.name, needed.specifier, "").problem == "", text
 
 
 def test_version_says_what_is_missing_and_what_installs_it(call, monkeypatch) -> None:
