@@ -91,6 +91,13 @@ class Facts:
         return self.fit.next(target=self.target)
 
     @cached_property
+    def to_audit(self) -> tuple[int, float]:
+        """How many random items to judge, and the share of its width the interval then has."""
+        from annomodels.reporting.audited import advised
+
+        return advised(self)
+
+    @cached_property
     def calibration(self) -> Summary | None:
         """Gold labels against truth that was held back, if there is any."""
         if not self.known:
