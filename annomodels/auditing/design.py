@@ -31,7 +31,7 @@ ENOUGH = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Items that may be audited, in strata."""
+    """Strata of the items that may be audited."""
 
     stratum: Ints  # stratum of each item, -1 for excluded items [item]
     size: Ints  # number of items [stratum]
@@ -99,7 +99,7 @@ def stratify(p_truth: Floats, part: Bools, size: int) -> Strata:
 
 
 def allocate(strata: Strata, size: int, had: Ints | None = None) -> Ints:
-    """Return how many more items of each stratum to audit, so that the sum is `size`."""
+    """Return the number of further items to audit per stratum, with a sum of `size`."""
     before = np.zeros(len(strata), dtype=np.int64) if had is None else had
     room = strata.size - before
     goal = min(size, int(room.sum()))
@@ -117,7 +117,7 @@ KIND, VERSION = "annomodels audit", 1
 
 @lru_cache(maxsize=4)
 def places(names: tuple[Hashable, ...]) -> Mapping[Hashable, int]:
-    """Return codes by name and by its string; names take precedence over strings of others."""
+    """Return codes by name and by string; a name takes precedence over an equal string."""
     place: dict[Hashable, int] = {name: n for n, name in enumerate(names)}
     for n, name in enumerate(names):
         if not isinstance(name, str):

@@ -91,7 +91,7 @@ class Tables:
     weights: Floats  # weights of the audited items in an audit alone [audited]
     cluster: Ints | None  # clusters of the audited items, from 0 [audited]
     alike: bool  # whether all items had the same probability of selection
-    cautious: bool  # whether intervals of an audit alone must cover in any case, see `weighted`
+    cautious: bool  # whether intervals of an audit alone are conservative, see `weighted`
     n_draws: int
     seed: int
     _totals: dict[int, tuple[Floats, Floats]] = field(default_factory=dict)
@@ -225,7 +225,7 @@ class Tables:
         return truth
 
     def thresholds(self) -> pd.DataFrame:
-        """Tabulate the accuracy of gold labels with at least some probability."""
+        """Tabulate the accuracy of gold labels by minimum probability."""
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
         rows = []
         for number, limit in enumerate(LIMITS[1:]):

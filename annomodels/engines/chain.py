@@ -48,7 +48,7 @@ class Chain:
 
     @property
     def kept_rows(self) -> int:
-        """Number of confusion matrices that a stored draw takes the memory of."""
+        """Number of confusion matrices stored per draw."""
         # with item states, matrices of true and of perceived classes are stored
         return len(self.state.log_confusion) * (1 if self.own is None else 2)
 
@@ -133,7 +133,7 @@ class Chain:
         if kept is None or sums is None:
             kept, thin = self.room(0, self.single), 0
             sums = ItemSums(0, len(self.identity), Stage(0, 1))
-        # 32-bit counts take half the cache, and passes over them 75 % of the time
+        # 32-bit counts halve the use of the cache, and passes take 75 % of the time
         whole = np.int32 if len(cell) <= np.iinfo(np.int32).max else np.int64
         counts = np.zeros(self.state.log_confusion.shape, dtype=whole)
         sizes, places = np.zeros(len(self.identity), dtype=np.int64), self._places(kept)

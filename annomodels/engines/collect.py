@@ -73,7 +73,7 @@ def collect_parameters(
 
 
 def fields_of_states(parts: Sequence[ItemMeans], names: Sequence[str], inverse: Ints) -> ItemFields:
-    """Return the state values and P(state) of items, from those of patterns."""
+    """Expand state values and P(state) from patterns to items."""
     mean, square = np.concatenate([part.values for part in parts], axis=2)[:, :, inverse]
     spread = np.sqrt(np.maximum(square - mean**2, 0.0))
     values = dict(zip(names, mean, strict=True))

@@ -40,7 +40,7 @@ SPLIT_FROM = 200_000
 def run(
     model: ConjugateModel | StateModel, data: Annotations | LabelsOnDisk, settings: Settings
 ) -> RawResult:
-    """Sample the posterior; unmixed chains run on, thinned, up to 16 times as long."""
+    """Sample the posterior; chains that have not mixed continue, up to 16 times as long."""
     from annomodels.executors.choose import team
 
     if model.by_states:
@@ -102,7 +102,7 @@ def sample(
             settings.tell("compiling", 0.0)
             draws, single = room_for(run_.chains[0].kept_rows, source.n_labels, settings)
             run_.begin(single)
-            # the result needs it, and sampling leaves the interpreter idle
+            # preloaded for the result, while sampling leaves the interpreter idle
             Thread(target=import_module, args=("xarray",), daemon=True).start()
             run_.clock = Clock(settings.time_limit)
             with Interrupts(True) as run_.interrupts:

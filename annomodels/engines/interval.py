@@ -145,7 +145,7 @@ def raw(engine: Sampler, model: Interval, data: Annotations, settings: Settings)
 
 
 def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
-    """Sample the posterior by blocked Gibbs steps; unmixed chains run on, thinned."""
+    """Sample by blocked Gibbs steps; chains that have not mixed continue, thinned."""
     keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
     chains = [NumericChain(model, labels, int(key), n) for n, key in enumerate(keys)]
     draws = settings.draws

@@ -82,7 +82,7 @@ class ItemParameters:
         """Return the counts that update one of the variables."""
         layout = self.layout
         for factor in layout.factors:
-            if factor.name == name:  # without items that it does not affect
+            if factor.name == name:  # excludes items that it does not affect
                 mine = factor.choice >= 0
                 return np.bincount(
                     factor.choice[mine], counted.sizes[mine], minlength=len(factor.alpha)
@@ -100,7 +100,7 @@ class ItemParameters:
                 out[:, truth] += rng.multinomial(counted.golds[s, truth], weight / weight.sum())
             return out
         if layout.judgement is not None and layout.judgement.name == name:
-            # draw the table by which each known truth followed from its state
+            # draw which table produced each known truth from the state
             out = np.zeros(len(layout.judgement.alpha))
             for s, truth in known:
                 weight = self.values[name] * layout.judgement.tables[:, s, truth]

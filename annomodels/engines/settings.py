@@ -33,7 +33,7 @@ class Settings:
     # number of starting points of ``em``, the first at the votes; 10 in memory, 1 on disk
     starts: int | None = _known_to("em", None)
     relabel: bool = True  # whether to bring classes into their canonical order
-    # whether unmixed Gibbs chains run on, thinned, up to 16 times as long
+    # whether Gibbs chains that have not mixed continue, thinned, up to 16 times as long
     extend: bool = _known_to("gibbs", True)
     # maximum work of the run with such an extension, in reads of one label per chain and class: an
     # iteration takes (labels + 20 coders x classes) x classes of these

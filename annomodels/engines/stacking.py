@@ -159,7 +159,7 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
         error = float(np.clip(np.sqrt(variance) / deviations, LEAST_ERROR, NO_ERROR))
     correlation = stack.believed_correlation(value, error)
     if about.exchangeable:
-        # exchangeable coders do not show whether correlated errors are classes
+        # with exchangeable coders, correlated errors cannot be distinguished from classes
         correlation = max(correlation, stack.correlation)
     weight = min(correlation, stack.most_weighed)
     _, sizes = climbed(spread, weight, about.exchangeable, settings, "fitting")

@@ -86,7 +86,7 @@ def moved_on(codes: Encoded) -> Floats:
 
 
 def near_votes(votes: float, rng: np.random.Generator) -> Way:
-    """Return a function to random class shares that are mixed with the votes."""
+    """Return a function that draws random class shares, mixed with vote shares."""
     return partial(random_shares, rng=rng, votes=votes)
 
 

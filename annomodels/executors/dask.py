@@ -15,7 +15,7 @@ from annomodels.executors.team import Call, Lost, Remote, Sums, add
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# larger arguments, in bytes, are broadcast to the machines instead of sent with each call
+# bytes from which arguments are broadcast to the machines instead of sent with each call
 SHARED_FROM = 1_000_000
 # number of results that are added in one place; more are added in a tree on the cluster
 FAN = 8

@@ -39,7 +39,7 @@ def pair_pass(
     counts: Array,
     sizes: Array,
 ) -> float:
-    """Return the log likelihood if any candidates may be true; fill `p` [candidate]."""
+    """Return the log likelihood if any number of candidates is true; fill `p` [candidate]."""
     # The kinds of class h are 2h (the candidate is false) and 2h + 1 (true). weights [class, 2]
     # contains log(1 - prevalence) and log(prevalence). If drawn, truths are drawn and added to
     # counts [coder, right or wrong, kind] and sizes [class, 2].
@@ -109,7 +109,7 @@ def choose_single(
     counts: Array,
     sizes: Array,
 ) -> float:
-    """Turn the scores in `p` into P(true); return the log likelihood given the largest scores."""
+    """Turn scores in `p` into P(true); return the log likelihood relative to the largest scores."""
     firsts, starts, coder, accepted, cls = case
     total = 0.0
     for i in range(len(firsts) - 1):

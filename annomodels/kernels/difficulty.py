@@ -26,7 +26,7 @@ from annomodels.kernels.transforms import (
 def fill_rows(
     ability: Array, hard: Array, slope: Array, guess: Array, leaning: Array, table: Array
 ) -> None:
-    """Fill `table` [coder * labels + label, class * nodes + node] with log P(label | node)."""
+    """Fill `table` [coder * labels + label, class * nodes + node] with log probabilities."""
     # ability [coder, truth], hard [truth, node]; slope [coder], guess [truth] and leaning [coder,
     # truth, label] are empty if the model does not have them
     n_coders, k = ability.shape

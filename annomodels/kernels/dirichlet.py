@@ -11,7 +11,7 @@ from annomodels.kernels.random import CONFUSION, PREVALENCE, address, log_dirich
 @inlined
 def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
     """Draw every coder's rows: theta[j, k] ~ Dirichlet(alpha[k] + counts[j, :, k])."""
-    # counts and out are [coder, label, truth], alpha is [truth, label]; out is logarithmic
+    # counts and out are [coder, label, truth], alpha is [truth, label]; out contains logarithms
     n_coders, n_labels, n_classes = out.shape
     state = np.empty(1, dtype=np.uint64)
     pair = np.empty(2)

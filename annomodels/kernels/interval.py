@@ -253,8 +253,8 @@ def iterate(
     kept_precision: Array, kept_truth: Array, kept_likelihood: Array, truth_sums: Array,
     ease_sums: Array,
 ) -> None:  # fmt: skip
-    """Run iterations `first` to `end`; store every `thin`-th draw from 0 on, none if 0."""
-    # kept [draw, parameter] and the like store draws, kept_truth [draw, item] every truth_thin-th.
+    """Run iterations `first` to `end`; from 0 on store every `thin`-th, or none if `thin` is 0."""
+    # kept [draw, parameter] etc. store draws, kept_truth [draw, item] every truth_thin-th draw.
     # truth_sums [batch + 1, item] accumulates the conditional means of the truth by batch and, in
     # its last row, mean^2 + variance; ease_sums [2, item] the difficulty and its square.
     n_items, n_coders = len(d), len(bias)

@@ -153,8 +153,8 @@ def buckets_of(keys: Array, places: Array, edges: Array, edge_places: Array, out
 
 @kernel
 def in_order(codes: Array, order: Array, starts: Array, out: Array) -> None:
-    """Fill `out` with rows sorted by code, stable with `order`, and `starts` [code + 1]."""
-    # linear in the rows; to sort by several codes, sort by each in turn, the major one last
+    """Fill `out` with rows sorted by code, ties in `order`, and `starts` [code + 1]."""
+    # linear in the rows; to sort by several codes, sort by each in turn, the primary one last
     for n in range(len(codes)):
         starts[codes[n] + 1] += 1
     for code in range(len(starts) - 1):

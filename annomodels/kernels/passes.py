@@ -170,7 +170,7 @@ def sampled_pass(
     iteration: int, first: int, counts: Array, extra: Array, sizes: Array, golds: Array,
     keep: bool, sums: Sums,
 ) -> float:  # fmt: skip
-    """Draw and count the state of each item and the row of each label; return log likelihood."""
+    """Draw and count item states and rows of labels, and return the log likelihood."""
     # Draws are added to counts [cell, row] and sizes [state] and, with item states, to extra [cell,
     # additional row] and golds [state, truth], for items of known truth. Item 0 is item `first` of
     # the source, which determines the random numbers. If `keep`, item statistics are added to sums.
@@ -234,7 +234,7 @@ def weighing_pass(
     items: Items, weight: Array, kind: Array | None, shares: Array, table: Array, logs: Logs,
     states: States | None, sums: Sums,
 ) -> float:  # fmt: skip
-    """Add P(truth) etc. under one draw of the parameters, and return the log likelihood."""
+    """Add the item statistics of one draw of the parameters, and return the log likelihood."""
     # item i counts weight[i] times in the log likelihood, once in the sums; if kind is given, its
     # state probabilities are shares[kind[i]]
     starts, cell, gold = items
@@ -304,7 +304,7 @@ def soft_pass(
 def soft(
     arrays: Sequence[Array], weight: Array, n_rows: int, given: Chances, items: bool = True
 ) -> tuple[Array, Array, Array, float]:
-    """Compute expected counts, sizes, class probabilities if `items`, and log likelihood."""
+    """Compute expected counts, sizes, class probabilities (if `items`) and log likelihood."""
     k, n_items = len(given[0]), len(weight)
     counts, sizes = np.zeros((n_rows * k, k)), np.zeros(k)
     p_truth = np.empty((n_items if items else 0, k))

@@ -138,7 +138,7 @@ def log_density(
     return value
 
 
-# log probabilities of unused labels are widely spread: a slice need not reach the ends
+# log probabilities of unused labels vary widely: a slice need not reach the ends
 move = slice_step(log_density, 50)
 
 

@@ -195,10 +195,10 @@ def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
 
 @kernel
 def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array) -> None:
-    """Move the mean of a batch of draws into the running sums, for Monte Carlo errors."""
+    """Add the mean of a batch of draws to the running sums, for Monte Carlo errors."""
     for i in range(len(batch)):
         for k in range(batch.shape[1]):
-            # successive draws are correlated, batch means hardly: their spread estimates the error
+            # unlike successive draws, batch means are hardly correlated: their spread is the error
             mean = batch[i, k] / length
             p_sum[i, k] += mean
             p_square[i, k] += mean * mean

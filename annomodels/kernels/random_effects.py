@@ -25,7 +25,7 @@ RULED_OUT = math.log(1e-30)
 
 @inlined
 def fill_logits(logit: Array, effect: Array, points: Array, table: Array) -> None:
-    """Fill `table` [row * labels + label, class * points + point] with log P(label | point)."""
+    """Fill `table` [row * labels + label, class * points + point] with log probabilities."""
     # logit and effect are [row, truth * contrast] and [truth * contrast], points [point, contrast];
     # the logit of the last label is 0
     n_points, contrasts = points.shape

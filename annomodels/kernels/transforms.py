@@ -125,7 +125,7 @@ def partly_centred_back(
     free: Array, share: Array, mean: Array, scale: Array, grad: Array, free_grad: Array,
     mean_grad: Array, log_scale_grad: Array,
 ) -> None:  # fmt: skip
-    """Add the gradient of `partly_centred` and of the likelihood, which is `grad`."""
+    """Add the gradient of `partly_centred` and of the likelihood; `grad` is the latter."""
     n_coders, k = grad.shape
     for j in range(n_coders):
         w = share[j]

@@ -24,7 +24,7 @@ from annomodels.io.tables.chunks import Chunk
 from annomodels.scale.spill import Spill
 from annomodels.types import AnyArray, Bools
 
-# a row without a label has the code -1; one with the m-th label that is not a class SILENT - m
+# a row without a label has code -1; one with the m-th label that is not a class, SILENT - m
 SILENT = -2
 MOST_LABELS = 1000
 LISTED = 20  # maximum number of places with separate problems
@@ -66,7 +66,7 @@ class Register:
         return out
 
     def rename(self, names: Mapping[Hashable, Hashable]) -> None:
-        """Rename names; keep their numbers and counts."""
+        """Rename entries; numbers and counts do not change."""
         self.codes = {names.get(name, name): n for name, n in self.codes.items()}
         self.counts = {names.get(name, name): n for name, n in self.counts.items()}
 
@@ -188,7 +188,6 @@ class Intake:
                 register.rename(self.points)
 
     def _of_question(self, chunk: Chunk) -> Bools:
-        """Select the rows of the requested question."""
         ours = np.ones(len(chunk), dtype=bool)
         if "question" in chunk.columns:
             self.questions.code(chunk.columns["question"], ours)

@@ -54,7 +54,7 @@ def keys_of(names: pa.LargeStringArray) -> pa.LargeBinaryArray:
 
 
 def buckets(keys: pa.LargeBinaryArray, edges: pa.LargeBinaryArray) -> AnyArray:
-    """Return the interval between sorted `edges` of each key; an edge belongs to the next one."""
+    """Return the interval between sorted `edges` of each key; an edge starts an interval."""
     from annomodels.kernels.ordering import buckets_of
 
     out = np.zeros(len(keys), dtype=np.int16)

@@ -148,7 +148,7 @@ class Scanned(Html):
         return sum(path.stat().st_size for path in files)
 
     def items_file(self, number: int) -> Path:
-        """Parquet file with the columns item, n and gold of a block."""
+        """Return the path of the Parquet file with the columns item, n and gold of a block."""
         return items_path(self.folder, number)
 
     def without_dont_know(self) -> Scanned:
@@ -162,7 +162,7 @@ class Scanned(Html):
 
     def sources(self, shared: bool = False, scratch: str = "", answering: bool = False) -> Source:
         """Return the blocks as a source for engines."""
-        # answering: each coder has an additional row per kind, whose labels tell if they answered
+        # answering: each coder has an additional row per kind that records whether they answered
         path_of = expanded_path if answering else labels_path
         silent = self.n_coders * len(self.dont_know) if answering else 0
         volume = np.concatenate([self.per_coder / self.n_annotations, np.zeros(silent)])

@@ -46,8 +46,8 @@ class Recoding:
 class Census:
     """Counts while blocks are written; most have the names of fields of :class:`Scanned`."""
 
-    # unlabelled: items without a label. silent: items whose labels are all no classes. dropped:
-    # rows that repeat an annotation id. dropped_skips: those of them without a label.
+    # unlabelled: items without a label. silent: items with only labels that are not classes.
+    # dropped: rows that repeat an annotation id. dropped_skips: those of them without a label.
 
     n_coders: int
     n_labels: int

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from pymc.sampling.parallel import Draw
 
-# NUTS adapts its step size and the scales of the variables to them
+# NUTS adapts its step size and mass matrix during warm-up
 LEAST_WARMUP = 300
 TELL_EVERY = 100
 
@@ -54,7 +54,7 @@ def sample_compound(
         raise KeyboardInterrupt  # ends a chain of PyMC but keeps its draws
 
     with ONE_AT_A_TIME, warnings.catch_warnings(), repeatable(), Interrupts(True) as interrupts:
-        # overflow on a path that is then rejected; Fit.check reports what matters
+        # NUTS rejects paths that overflow; Fit.check reports relevant problems
         warnings.simplefilter("ignore")
         density = pymc_model.compile_logp()
         settings.tell("compiling", 1.0)

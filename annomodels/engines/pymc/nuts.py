@@ -85,7 +85,7 @@ Drawn = tuple[dict[str, AnyArray], AnyArray, AnyArray, str]
 def _chains(
     model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings
 ) -> Drawn:
-    """Sample all chains; return draws by name, log densities, divergences, reason of the stop."""
+    """Sample all chains; return draws, log densities, divergences and the reason for a stop."""
     drawn = model.drawn_parameters(codes.n_labels)
     wanted = {each.name for each in drawn}
     free = (*drawn, *model.auxiliary_parameters(codes.n_labels))
@@ -188,7 +188,7 @@ def sample(
 
 
 def _waited(sampler: Any, settings: Settings, chains: list[Any]) -> tuple[xr.DataTree, str]:
-    """Wait until a sampler finishes, the time is over, or an interrupt comes."""
+    """Wait until a sampler finishes, the time is up, or the user interrupts it."""
     # compiling does not count against the limit: it cannot be cut short
     sampling = Clock(settings.time_limit)
     try:

@@ -41,7 +41,7 @@ class ItemMeans:
 
 
 def with_room(n_states: int, n_items: int) -> int:
-    """Return the number of states whose probabilities are summed: 0 if they need much memory."""
+    """Return the number of states whose probabilities are summed: 0 if there are too many."""
     return n_states if n_items * n_states <= MOST_STATES else 0
 
 
@@ -96,7 +96,7 @@ class ItemSums:
             values[:] = 0.0
 
     def wants(self, draw: int) -> bool:
-        """Return True if a draw is not in the sums; drop an open batch that is not its batch."""
+        """Return True if a draw is not in the sums; drop an open batch of other draws."""
         if draw // self.length in self.closed or draw in self.open:
             return False
         if self.open and self.open[0] // self.length != draw // self.length:

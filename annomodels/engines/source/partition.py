@@ -74,7 +74,7 @@ class Partition:
 
 
 class Output(Protocol):
-    """Output for item fields that are not in memory."""
+    """Destination of item fields that are not in memory."""
 
     @property
     def finish(self) -> Finish:

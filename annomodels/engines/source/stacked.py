@@ -49,7 +49,7 @@ def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
 def weighed(
     block: Block, log_rows: Floats, log_prevalence: Floats, correlation: float
 ) -> tuple[Ints, Ints]:
-    """Store log P(truth) of the items; return counts [cell, truth] and sizes [truth], in UNITs."""
+    """Store log P(truth) of the items; return integer counts [cell, truth] and sizes [truth]."""
     from annomodels.kernels.mixtures.stacked import weighed_pass
 
     arrays, _ = block.open()
