@@ -185,7 +185,6 @@ class Tables:
         return np.concatenate([inside, self.answers.extra])
 
     def _normal(self, label: int | None, flip: bool) -> dict[str, float]:
-        """Return the prediction-powered mean with a normal interval."""
         names = ("normal", "normal_low", "normal_high")
         if label is None or not len(self.seen.item):
             return dict.fromkeys(names, np.nan)

@@ -139,7 +139,6 @@ class _Census:
         )
 
     def _each(self, state: State, turn: int) -> None:
-        """Record and report the state of the climb."""
         self.now, self.passes = (state, turn), self.passes + 1
         share, start = len(self.modes) / max(1, self.settings.starts or 1), len(self.modes) + 1
         self.settings.tell("em", share, f"start {start}, step {self.passes}")

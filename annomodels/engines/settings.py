@@ -18,7 +18,6 @@ MEMORY = 400_000_000
 
 
 def _known_to(engine: str, default: Any) -> Any:
-    """Declare an option that only one engine has."""
     return field(default=default, metadata={"engine": engine})
 
 

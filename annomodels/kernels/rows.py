@@ -241,7 +241,6 @@ def keep_source(source: Source, n: int, order: Array, kept: tuple[Array, ...]) -
 
 
 def _kind(source: object) -> type | None:
-    """Return the class of a source from its numba type."""
     return source.instance_class if isinstance(source, types.NamedTuple) else None
 
 

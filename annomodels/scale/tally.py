@@ -82,7 +82,6 @@ def tally(fit: Any) -> Tally:
 
 
 def _few(rows: pa.Table, chosen: NDArray[np.bool_]) -> pd.DataFrame:
-    """Return the least certain of the chosen rows of a block."""
     at = np.flatnonzero(chosen)
     doubt = rows["doubt"].to_numpy()[at]
     at = at[np.argsort(-doubt, kind="stable")[:MOST]]

@@ -210,7 +210,6 @@ def _waited(sampler: Any, settings: Settings, chains: list[Any]) -> tuple[xr.Dat
 
 
 def _shake(values: AnyArray, support: Support, rng: np.random.Generator) -> AnyArray:
-    """Add a little noise to a starting value, within its support."""
     values = np.asarray(values, dtype=float)
     noise = rng.normal(0.0, JITTER, values.shape)
     if support == "simplex":
