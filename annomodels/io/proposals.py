@@ -63,6 +63,7 @@ _FEWEST = 5  # rows from which it is said that nobody is named
 _COMPARED = 20  # columns that are compared, each with each
 _CLASSES = 50  # most different labels of a file that calls them otherwise
 _OTHERS = 1.05  # labels of each coder, below which another one seems to stand in every row
+_TOLD = 20  # labels from which a word such as NA among them is left out in what is proposed
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 # codes of problems of an export that was recognized: its columns are not what is unclear
 _RECOGNIZED = {"no-units", "several-kinds"}
@@ -281,7 +282,7 @@ def _shown(options: Mapping[str, object]) -> str:
 
 def _missing(data: Data, given: Mapping[str, object]) -> list[str]:
     """Labels with which programs write that there is none."""
-    if isinstance(data, Mapping) or "missing" in given or "labels" in given:
+    if isinstance(data, Mapping) or "missing" in given or "labels" in given or len(data) < _TOLD:
         return []
     marks = [label for label in no_labels(list(map(str, data.labels))) if label in WRITTEN]
     return marks if data.n_labels - len(marks) > 1 else []
