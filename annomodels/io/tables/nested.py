@@ -127,18 +127,23 @@ def _deep(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
         yield row, {KEY: key_of(path[n] for n in told if n < len(path)), **within}
 
 
-def _items_in(value: object) -> Iterator[tuple[tuple[str, ...], dict[str, object]]]:
-    """Places of lists of answers that name their coders, with the plain fields beside them."""
+def _items_in(
+    value: object, most: int | None = None
+) -> Iterator[tuple[tuple[str, ...], dict[str, object]]]:
+    """Places of lists of answers that name their coders, with the plain fields beside them.
+
+    Only the first fields and members are looked into if it is said how many at the most.
+    """
     if isinstance(value, dict):
-        for name, held in value.items():
-            if is_list_of(held, dict) and any(_who([part]) is not None for part in held):
+        for name, held in islice(value.items(), most):
+            if is_list_of(held, dict) and any(_who([part]) is not None for part in held[:_SAMPLE]):
                 beside = {n: v for n, v in value.items() if isinstance(v, _SCALAR) and n != KEY}
                 yield (name,), {**beside, _ANSWERS: held}
             else:
-                yield from (((name, *path), within) for path, within in _items_in(held))
+                yield from (((name, *path), within) for path, within in _items_in(held, most))
     elif isinstance(value, list):
-        for n, part in enumerate(value, 1):
-            yield from (((str(n), *path), within) for path, within in _items_in(part))
+        for n, part in enumerate(islice(value, most), 1):
+            yield from (((str(n), *path), within) for path, within in _items_in(part, most))
 
 
 def _who(answers: Sequence[Mapping[str, Any]], coder: str | None = None) -> str | None:
@@ -188,7 +193,7 @@ def _layout(source: Source, options: Options) -> Layout | None:
 
 def _deep_layout(records: Sequence[Record]) -> Layout | None:
     """Answers below the fields of records; which fields hold them is the same in all records."""
-    found = [one for record in records for _, one in _items_in(record)]
+    found = [one for record in records for _, one in _items_in(record, _SAMPLE)]
     inner: list[Record] = [part for one in found for part in one[_ANSWERS]]  # type: ignore[attr-defined]
     named = Counter(who for part in inner if (who := _who([part])) is not None)
     answers = _answers_in(inner)
