@@ -37,12 +37,12 @@ def names_from(
     said = _object_in(given)
     pairs = [row for _, row in rows_of(given).rows] if said is None else [*said.items()]
     if pairs and all(len(pair) == 2 and isinstance(pair[1], str) for pair in pairs):
-        return dict(pairs)
+        return {key: str(name) for key, name in pairs}
     source = name_of(given)
     raise AnnotationError(f"This is not a table of coder {of}.", source, way, code="no-mapping")
 
 
-def _object_in(path: str | os.PathLike[str]) -> Mapping[str, Any] | None:
+def _object_in(path: str | os.PathLike[str]) -> Mapping[str, object] | None:
     """Return the object of a JSON file; None for a table."""
     source = Source(path)
     with guarded(source.name):

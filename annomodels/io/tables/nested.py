@@ -146,7 +146,7 @@ def _items_in(
             yield from (((str(n), *path), within) for path, within in _items_in(part, most))
 
 
-def _who(answers: Sequence[Mapping[str, Any]], coder: str | None = None) -> str | None:
+def _who(answers: Sequence[Record], coder: str | None = None) -> str | None:
     """Field that names the coder in each of some answers."""
     keys = dict.fromkeys(key for part in answers for key in part)
     who = next((key for key in keys if key == coder or _is_word(key, "coder")), None)

@@ -229,9 +229,9 @@ _NUMBERED = re.compile(r"(.*\D)(\d+)")
 _FEWEST_PARTS = 3  # columns that hold one answer
 
 
-def _filled_from_left(counts: Mapping[Any, int]) -> list[Any]:
+def _filled_from_left(counts: Mapping[str, int]) -> list[str]:
     """Questions numbered from 1, each with no more labels than the one before."""
-    by_stem: dict[str, dict[int, Any]] = {}
+    by_stem: dict[str, dict[int, str]] = {}
     for name in counts:
         if found := _NUMBERED.fullmatch(str(name)):
             by_stem.setdefault(found[1], {})[int(found[2])] = name
