@@ -21,6 +21,10 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import common
+import numpy as np
 
 import annomodels as am
 from annomodels.io.span_builder import NONE, Span, Spans
@@ -118,6 +123,65 @@ def read(folder: Path) -> Crowd:
         ]
     readers = {document: tuple(sorted(names)) for document, names in seen.items()}
     return Crowd(Spans(tuple(spans), readers, texts, places, str(folder)), truth)
+
+
+LABELS, WORDS = ("PER", "LOC", "ORG", "MISC"), 20_000
+PLACES = 27
+CODED = tuple(f"coder_{n}" for n in range(1, 6))
+
+
+def simulated(documents: int, seed: int, places: int = PLACES) -> Crowd:
+    """Simulate texts in which each of five coders marks about 20 spans, often with the same errors."""
+    rng = np.random.default_rng(seed)
+    skill = rng.uniform(0.75, 0.95, len(CODED))
+    rank = np.arange(1, WORDS + 1.0)
+    common_words = np.cumsum(1 / rank) / (1 / rank).sum()
+    spans: list[Span] = []
+    texts: dict[str, str] = {}
+    truth: dict[str, set[Key]] = {}
+    for d in range(documents):
+        name = f"d{d:05d}"
+        words = [f"w{n}" for n in np.searchsorted(common_words, rng.random(15 * places))]
+        ends = np.cumsum([len(word) + 1 for word in words]) - 1
+        texts[name], truth[name] = " ".join(words), set()
+        for place in range(places):
+            first, size = 15 * place + int(rng.integers(1, 9)), int(rng.integers(1, 4))
+            label, other = rng.choice(LABELS, 2, replace=False)
+            is_true, hard = rng.random() < 0.9, rng.random() < 0.15
+            if is_true:
+                key = (name, int(ends[first - 1]) + 1, int(ends[first + size - 1]), str(label))
+                truth[name].add(key)
+            for coder, right in zip(CODED, skill * (0.5 if hard else 1.0), strict=True):
+                sees, names_it, bounds_it = rng.random(3) < right
+                if sees != is_true:
+                    continue
+                last = first + size - (0 if bounds_it else 1 - 2 * (size == 1))
+                start, end = int(ends[first - 1]) + 1, int(ends[last - 1])
+                given = str(label if names_it else other)
+                spans.append(Span(name, coder, "span", start, end, given))
+    return Crowd(Spans(tuple(spans), dict.fromkeys(texts, CODED), texts), truth)
+
+
+def whole_run(crowd: Crowd, folder: Path, seed: int) -> dict[str, Any]:
+    """Seconds and memory of a whole run on a table of the spans, in a fresh process."""
+    table = folder / "spans.csv"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["document", "coder", "start", "end", "label", "text"])
+        for document, text in crowd.spans.texts.items():
+            rows.writerows((document, c, "", "", "", text * (not n)) for n, c in enumerate(CODED))
+        for s in crowd.spans.spans:
+            words = crowd.spans.texts[s.document][s.start : s.end]
+            rows.writerow([s.document, s.coder, s.start, s.end, s.label, words])
+    words = ["run", str(table), "-o", str(folder / "out"), "--seed", str(seed), "--force"]
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, "-m", "annomodels", *words], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {
+        "seconds": time.perf_counter() - began, "cpu": cpu, "peak": 1024 * after.ru_maxrss,
+        "page": (folder / "out" / "report.html").stat().st_size,
+    }  # fmt: skip
 
 
 def of_votes(crowd: Crowd) -> tuple[set[Key], dict[Key, float]]:
@@ -240,7 +304,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, nargs="+", help="folders")
     parser.add_argument("--json", type=Path, help="file for all numbers")
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS, help="some of the rows")
+    parser.add_argument("--simulated", type=int, help="documents of a whole run to be measured")
     options = parser.parse_args()
+    if options.simulated:
+        with tempfile.TemporaryDirectory() as folder:
+            crowd = simulated(options.simulated, options.seed)
+            print(whole_run(crowd, Path(folder), options.seed))
+        return
     shared = common.shared_data
     folders = options.data or [shared() / name for name in ("ner_crowd", "pico_crowd")]
     if options.reduced:

@@ -66,11 +66,14 @@ def parameters(groups, seed=0):
 
 def by_kernel(groups, p, g):
     by_class, by_shape = np.empty(len(groups.labels) + 1), np.empty(50)
+    attends = p["of_visit"][:, None]
+    coder = np.repeat(np.arange(len(groups.coders)), np.diff(groups.visit_first))
+    silent = np.hstack([attends * p["confusion"][coder, :, 0] + 1 - attends, attends])
     value = group_weights(
         g, groups.answer_first, groups.coder, groups.visit, groups.label, groups.shape,
         groups.shape_first, groups.log_other, groups.log_shape, groups.log_nothing,
-        np.log(p["of_context"][groups.context[g]]), p["confusion"], p["of_visit"],
-        np.log(p["exact"]), np.log1p(-p["exact"]), by_class, by_shape,
+        np.log(p["of_context"][groups.context[g]]), np.log(p["confusion"].transpose(0, 2, 1)),
+        np.log(silent), np.log(p["exact"]), np.log1p(-p["exact"]), by_class, by_shape,
     )  # fmt: skip
     return value, by_class, by_shape
 
