@@ -131,7 +131,7 @@ CODED = tuple(f"coder_{n}" for n in range(1, 6))
 
 
 def simulated(documents: int, seed: int, places: int = PLACES) -> Crowd:
-    """Simulate texts in which each of five coders marks about 20 spans, often with the same errors."""
+    """Simulate texts in which five coders mark about 20 spans each, with some shared errors."""
     rng = np.random.default_rng(seed)
     skill = rng.uniform(0.75, 0.95, len(CODED))
     rank = np.arange(1, WORDS + 1.0)

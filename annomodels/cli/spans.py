@@ -74,12 +74,12 @@ def run_of_spans(
         fit.tree.attrs["command"] = command
     found = _estimated(fit, audits, threshold=job.threshold) if audits else None
     fit.save(beside / "fit.nc")
-    files = files_of(fit, job.threshold, job.spreadsheet)
+    facts = SpanFacts(fit, found, job.threshold)
+    files = files_of(facts, job.spreadsheet)
     if found is not None:
         files["estimate.csv"] = to_text(found.table, "csv")
     for name, text in files.items():
         (beside / name).write_text(text, encoding="utf-8", newline="")
-    facts = SpanFacts(fit, found, job.threshold)
     if not job.no_report:
         (beside / "report.html").write_text(
             page(facts, str(fit.tree.attrs["command"]), files), encoding="utf-8", newline="\n"
@@ -87,12 +87,12 @@ def run_of_spans(
     return facts
 
 
-def files_of(fit: SpanFit, threshold: float | None, spreadsheet: bool) -> dict[str, str]:
+def files_of(facts: SpanFacts, spreadsheet: bool) -> dict[str, str]:
     """Return the tables of a fit as texts, by file name."""
     tables = {
-        "gold.csv": fit.gold(threshold).table,
-        "coders.csv": fit.coders().table,
-        "agreement.csv": filed(fit.agreement().table),
+        "gold.csv": facts.gold,
+        "coders.csv": facts.coders.table,
+        "agreement.csv": filed(facts.agreement.table),
     }
     safe = guarded_tables(list(tables.values()), spreadsheet)
     return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
