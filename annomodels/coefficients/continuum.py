@@ -391,13 +391,14 @@ def layer(units: Units, label: int) -> Layer:
     used = active >= 2
     rows = np.flatnonzero((units.label == label) & used[units.text])
     rows = rows[np.lexsort((units.start[rows], units.coder[rows], units.text[rows]))]
-    text, coder, start, end = (x[rows] for x in (units.text, units.coder, units.start, units.end))
+    text, coder = units.text[rows], units.coder[rows]
+    start, end = units.start[rows], units.end[rows]
     pairs = meeting(text, coder, start, end)
     one, other = pairs
     between = ((start[one] - start[other]) ** 2 + (end[one] - end[other]) ** 2) / 2
     lonely = (end - start) ** 2 * (active[text] - 1 - others_there(text, coder, pairs))
     apart = np.bincount(text[one], between, units.n_texts).astype(float)
-    apart += np.bincount(text, lonely, units.n_texts)
+    apart += np.bincount(text, lonely, units.n_texts).astype(float)
     # each coder of a text has a gap before each unit, and one after the last
     cells = np.argwhere(units.active & used[:, None])
     gap_text = np.concatenate([text, cells[:, 0]])

@@ -367,3 +367,17 @@ def test_other_models_and_engines_are_refused():
         am.fit(tiny(), engine="nuts")
     with pytest.raises(NotApplicable, match="leave out model and engine"):
         am.fit(tiny(), "dawid-skene")
+
+
+def test_options_of_a_fit_are_used_or_refused():
+    told = []
+    fit = am.fit(
+        tiny(), seed=1, draws=80, warmup=80, threads=1, progress=lambda *step: told.append(step)
+    )
+    assert told == [("sampling", n / 4, "") for n in range(5)]
+    again = am.fit(tiny(), seed=1, draws=80, warmup=80, threads=3)
+    assert np.array_equal(fit.draws.truth, again.draws.truth)
+    with pytest.raises(NotApplicable, match="without time_limit=, executor=: leave out"):
+        am.fit(tiny(), time_limit=9.0, executor="threads")
+    with pytest.raises(NotApplicable, match="chains=0 gives nothing"):
+        am.fit(tiny(), chains=0)
