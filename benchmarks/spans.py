@@ -1,6 +1,10 @@
 """Measure gold spans against known truth.
 
     python benchmarks/spans.py [--data FOLDER ...] [--json FILE] [--rows NAME ...]
+    python benchmarks/spans.py --simulated 5000
+    python benchmarks/spans.py --audits 200
+
+The second form measures a whole run on simulated spans, the third the coverage of audits.
 
 A folder has labels.csv(.gz) with the columns document, [sentence,] coder, tags (BIO, one per token)
 and tokens.csv(.gz) with document, sentence, token, word, truth ("?" if it is unknown). Rows are
@@ -18,6 +22,7 @@ Truth is only used to measure.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import math
@@ -30,12 +35,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import common
 import numpy as np
 
 import annomodels as am
+from annomodels.auditing.spans import QUANTITIES as AUDITED
+from annomodels.auditing.spans import estimate_spans
 from annomodels.io.span_builder import NONE, Span, Spans
 from annomodels.spans.fit import SpanFit
 
@@ -127,6 +135,7 @@ def read(folder: Path) -> Crowd:
 
 LABELS, WORDS = ("PER", "LOC", "ORG", "MISC"), 20_000
 PLACES = 27
+AUDIT_SIZES = (30, 60)
 CODED = tuple(f"coder_{n}" for n in range(1, 6))
 
 
@@ -173,15 +182,44 @@ def whole_run(crowd: Crowd, folder: Path, seed: int) -> dict[str, Any]:
         for s in crowd.spans.spans:
             words = crowd.spans.texts[s.document][s.start : s.end]
             rows.writerow([s.document, s.coder, s.start, s.end, s.label, words])
-    words = ["run", str(table), "-o", str(folder / "out"), "--seed", str(seed), "--force"]
+    command = ["run", str(table), "-o", str(folder / "out"), "--seed", str(seed), "--force"]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, "-m", "annomodels", *words], check=True)
+    subprocess.run([sys.executable, "-m", "annomodels", *command], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {
         "seconds": time.perf_counter() - began, "cpu": cpu, "peak": 1024 * after.ru_maxrss,
         "page": (folder / "out" / "report.html").stat().st_size,
     }  # fmt: skip
+
+
+def coverage(crowd: Crowd, size: int, audits: int, seed: int) -> dict[str, int]:
+    """Count the random audits whose 95 % intervals cover precision, recall and F1."""
+    data = crowd.spans
+    known = Spans(
+        tuple(s for s in data.spans if s.document in crowd.truth),
+        {name: who for name, who in data.seen.items() if name in crowd.truth},
+        data.texts, data.tokens,
+    )  # fmt: skip
+    fit = am.fit(known, seed=seed)
+    gold, documents, quality = fit.gold(), fit.documents(), fit.quality()
+    # the tables of the fit do not depend on the audit
+    made: Any = SimpleNamespace(
+        gold=lambda _: gold, documents=lambda _: documents, quality=lambda _: quality
+    )
+    names = list(known.seen)
+    marks = {name: {key[1:] for key in crowd.truth[name]} for name in names}
+    truth = {name: crowd.truth[name] for name in names}
+    real = measures(Crowd(known, truth), of_model(fit)[0])
+    covered = dict.fromkeys(AUDITED, 0)
+    for n in range(audits):
+        rng = np.random.default_rng([seed, size, n])
+        drawn = [names[d] for d in rng.permutation(len(names))[:size]]
+        judged = {name: frozenset(marks[name]) for name in drawn}
+        table = estimate_spans(made, judged, drawn=drawn, seed=n).table.set_index("quantity")
+        for name in AUDITED:
+            covered[name] += table["low"][name] <= real[name] / 100 <= table["high"][name]
+    return covered
 
 
 def of_votes(crowd: Crowd) -> tuple[set[Key], dict[Key, float]]:
@@ -298,6 +336,22 @@ model of spans, `no text` without knowing which places have equal words. F1 coun
 their label, `relaxed` counts tokens. Log loss: mean over the spans that a coder marked, in nats."""
 
 
+def write_coverage(options: argparse.Namespace) -> None:
+    """Print the coverage of audits of a public crowd and of simulated ones."""
+    crowds = {"ner_crowd": [read(common.shared_data() / "ner_crowd")]}
+    crowds["simulated"] = [
+        simulated(200, seed, 6) for seed in range(options.seed, options.seed + 10)
+    ]
+    rows = []
+    for name, each in crowds.items():
+        for size in AUDIT_SIZES:
+            audits = options.audits if len(each) == 1 else options.audits // len(each)
+            found = [coverage(crowd, size, audits, options.seed) for crowd in each]
+            shares = [sum(one[key] for one in found) / (audits * len(each)) for key in AUDITED]
+            rows.append([name, str(size), *(f"{100 * share:.1f}" for share in shares)])
+            print(common.markdown(["crowd", "documents", *AUDITED], rows), flush=True)
+
+
 def main() -> None:
     """Measure and write the table."""
     parser = common.arguments(__doc__, "spans.md")
@@ -305,7 +359,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file for all numbers")
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS, help="some of the rows")
     parser.add_argument("--simulated", type=int, help="documents of a whole run to be measured")
+    parser.add_argument("--audits", type=int, help="audits of each size, to measure coverage")
     options = parser.parse_args()
+    if options.audits:
+        write_coverage(options)
+        return
     if options.simulated:
         with tempfile.TemporaryDirectory() as folder:
             crowd = simulated(options.simulated, options.seed)
