@@ -1,6 +1,10 @@
 """Measure gold spans against known truth.
 
     python benchmarks/spans.py [--data FOLDER ...] [--json FILE] [--rows NAME ...]
+    python benchmarks/spans.py --simulated 5000
+    python benchmarks/spans.py --audits 200
+
+The second form measures a whole run on simulated spans, the third the coverage of audits.
 
 A folder has labels.csv(.gz) with the columns document, [sentence,] coder, tags (BIO, one per token)
 and tokens.csv(.gz) with document, sentence, token, word, truth ("?" if it is unknown). Rows are
@@ -18,19 +22,28 @@ Truth is only used to measure.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import math
+import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import common
+import numpy as np
 
 import annomodels as am
+from annomodels.auditing.spans import QUANTITIES as AUDITED
+from annomodels.auditing.spans import estimate_spans
 from annomodels.io.span_builder import NONE, Span, Spans
 from annomodels.spans.fit import SpanFit
 
@@ -118,6 +131,95 @@ def read(folder: Path) -> Crowd:
         ]
     readers = {document: tuple(sorted(names)) for document, names in seen.items()}
     return Crowd(Spans(tuple(spans), readers, texts, places, str(folder)), truth)
+
+
+LABELS, WORDS = ("PER", "LOC", "ORG", "MISC"), 20_000
+PLACES = 27
+AUDIT_SIZES = (30, 60)
+CODED = tuple(f"coder_{n}" for n in range(1, 6))
+
+
+def simulated(documents: int, seed: int, places: int = PLACES) -> Crowd:
+    """Simulate texts in which five coders mark about 20 spans each, with some shared errors."""
+    rng = np.random.default_rng(seed)
+    skill = rng.uniform(0.75, 0.95, len(CODED))
+    rank = np.arange(1, WORDS + 1.0)
+    common_words = np.cumsum(1 / rank) / (1 / rank).sum()
+    spans: list[Span] = []
+    texts: dict[str, str] = {}
+    truth: dict[str, set[Key]] = {}
+    for d in range(documents):
+        name = f"d{d:05d}"
+        words = [f"w{n}" for n in np.searchsorted(common_words, rng.random(15 * places))]
+        ends = np.cumsum([len(word) + 1 for word in words]) - 1
+        texts[name], truth[name] = " ".join(words), set()
+        for place in range(places):
+            first, size = 15 * place + int(rng.integers(1, 9)), int(rng.integers(1, 4))
+            label, other = rng.choice(LABELS, 2, replace=False)
+            is_true, hard = rng.random() < 0.9, rng.random() < 0.15
+            if is_true:
+                key = (name, int(ends[first - 1]) + 1, int(ends[first + size - 1]), str(label))
+                truth[name].add(key)
+            for coder, right in zip(CODED, skill * (0.5 if hard else 1.0), strict=True):
+                sees, names_it, bounds_it = rng.random(3) < right
+                if sees != is_true:
+                    continue
+                last = first + size - (0 if bounds_it else 1 - 2 * (size == 1))
+                start, end = int(ends[first - 1]) + 1, int(ends[last - 1])
+                given = str(label if names_it else other)
+                spans.append(Span(name, coder, "span", start, end, given))
+    return Crowd(Spans(tuple(spans), dict.fromkeys(texts, CODED), texts), truth)
+
+
+def whole_run(crowd: Crowd, folder: Path, seed: int) -> dict[str, Any]:
+    """Seconds and memory of a whole run on a table of the spans, in a fresh process."""
+    table = folder / "spans.csv"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["document", "coder", "start", "end", "label", "text"])
+        for document, text in crowd.spans.texts.items():
+            rows.writerows((document, c, "", "", "", text * (not n)) for n, c in enumerate(CODED))
+        for s in crowd.spans.spans:
+            words = crowd.spans.texts[s.document][s.start : s.end]
+            rows.writerow([s.document, s.coder, s.start, s.end, s.label, words])
+    command = ["run", str(table), "-o", str(folder / "out"), "--seed", str(seed), "--force"]
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, "-m", "annomodels", *command], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {
+        "seconds": time.perf_counter() - began, "cpu": cpu, "peak": 1024 * after.ru_maxrss,
+        "page": (folder / "out" / "report.html").stat().st_size,
+    }  # fmt: skip
+
+
+def coverage(crowd: Crowd, size: int, audits: int, seed: int) -> dict[str, int]:
+    """Count the random audits whose 95 % intervals cover precision, recall and F1."""
+    data = crowd.spans
+    known = Spans(
+        tuple(s for s in data.spans if s.document in crowd.truth),
+        {name: who for name, who in data.seen.items() if name in crowd.truth},
+        data.texts, data.tokens,
+    )  # fmt: skip
+    fit = am.fit(known, seed=seed)
+    gold, documents, quality = fit.gold(), fit.documents(), fit.quality()
+    # the tables of the fit do not depend on the audit
+    made: Any = SimpleNamespace(
+        gold=lambda _: gold, documents=lambda _: documents, quality=lambda _: quality
+    )
+    names = list(known.seen)
+    marks = {name: {key[1:] for key in crowd.truth[name]} for name in names}
+    truth = {name: crowd.truth[name] for name in names}
+    real = measures(Crowd(known, truth), of_model(fit)[0])
+    covered = dict.fromkeys(AUDITED, 0)
+    for n in range(audits):
+        rng = np.random.default_rng([seed, size, n])
+        drawn = [names[d] for d in rng.permutation(len(names))[:size]]
+        judged = {name: frozenset(marks[name]) for name in drawn}
+        table = estimate_spans(made, judged, drawn=drawn, seed=n).table.set_index("quantity")
+        for name in AUDITED:
+            covered[name] += table["low"][name] <= real[name] / 100 <= table["high"][name]
+    return covered
 
 
 def of_votes(crowd: Crowd) -> tuple[set[Key], dict[Key, float]]:
@@ -234,13 +336,39 @@ model of spans, `no text` without knowing which places have equal words. F1 coun
 their label, `relaxed` counts tokens. Log loss: mean over the spans that a coder marked, in nats."""
 
 
+def write_coverage(options: argparse.Namespace) -> None:
+    """Print the coverage of audits of a public crowd and of simulated ones."""
+    crowds = {"ner_crowd": [read(common.shared_data() / "ner_crowd")]}
+    crowds["simulated"] = [
+        simulated(200, seed, 6) for seed in range(options.seed, options.seed + 10)
+    ]
+    rows = []
+    for name, each in crowds.items():
+        for size in AUDIT_SIZES:
+            audits = options.audits if len(each) == 1 else options.audits // len(each)
+            found = [coverage(crowd, size, audits, options.seed) for crowd in each]
+            shares = [sum(one[key] for one in found) / (audits * len(each)) for key in AUDITED]
+            rows.append([name, str(size), *(f"{100 * share:.1f}" for share in shares)])
+            print(common.markdown(["crowd", "documents", *AUDITED], rows), flush=True)
+
+
 def main() -> None:
     """Measure and write the table."""
     parser = common.arguments(__doc__, "spans.md")
     parser.add_argument("--data", type=Path, nargs="+", help="folders")
     parser.add_argument("--json", type=Path, help="file for all numbers")
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS, help="some of the rows")
+    parser.add_argument("--simulated", type=int, help="documents of a whole run to be measured")
+    parser.add_argument("--audits", type=int, help="audits of each size, to measure coverage")
     options = parser.parse_args()
+    if options.audits:
+        write_coverage(options)
+        return
+    if options.simulated:
+        with tempfile.TemporaryDirectory() as folder:
+            crowd = simulated(options.simulated, options.seed)
+            print(whole_run(crowd, Path(folder), options.seed))
+        return
     shared = common.shared_data
     folders = options.data or [shared() / name for name in ("ner_crowd", "pico_crowd")]
     if options.reduced:

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.auditing.spans import fingerprint as mark_of_spans
+from annomodels.auditing.spans import is_of_spans
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem, Verb
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
+    from annomodels.spans.fit import SpanFit
 
 # approximate number of audited items per stratum; more strata use more of P(truth), but show less
 # of the differences inside a stratum
@@ -137,14 +140,22 @@ class Design:
     chances: tuple[float, ...] = ()  # selection probability of each drawn item, in order
     among: tuple[Hashable, ...] | None = None  # sampling frame, None for all open items
 
-    def strata(self, fit: Fit) -> Strata:
-        """Return the strata that the items were drawn from."""
+    @property
+    def drawn(self) -> list[Hashable]:
+        """Names of all rounds, in their order."""
+        return [name for part in self.rounds for name in part]
+
+    def strata(self, fit: Fit | SpanFit) -> Strata:
+        """Return the strata that the items were drawn from; documents are in one."""
+        if is_of_spans(fit):
+            n = len(names_of(fit))
+            return Strata(np.zeros(n, dtype=np.int64), np.array([n]), np.ones(1))
         return stratify(beliefs(fit), open_items(fit, self.among), self.first)
 
-    def items(self, fit: Fit) -> Ints:
-        """Return the codes of the items of all rounds, in order."""
-        place = places(fit.data.items)
-        return np.array([place[item] for part in self.rounds for item in part], dtype=np.int64)
+    def items(self, fit: Fit | SpanFit) -> Ints:
+        """Return the codes of the items of all rounds, in their order."""
+        place = places(names_of(fit))
+        return np.array([place[item] for item in self.drawn], dtype=np.int64)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
         """Save the design as JSON."""
@@ -166,8 +177,13 @@ class Design:
         return Path(path)
 
 
-def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
-    """Read a file of :meth:`Design.save`, with the names in the data of the fit."""
+def names_of(fit: Fit | SpanFit) -> tuple[Hashable, ...]:
+    """Return the names of what is audited: items, or the documents of spans."""
+    return fit.groups.documents if is_of_spans(fit) else tuple(fit.data.items)
+
+
+def read_design(path: str | os.PathLike[str], fit: Fit | SpanFit) -> Design:
+    """Read what :meth:`Design.save` wrote, with the names that the data of the fit have."""
     from annomodels.io.border import decoded, name_of, raw_bytes
     from annomodels.io.objects import json_value
 
@@ -177,7 +193,7 @@ def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
         if saved["kind"] != KIND or int(saved["version"]) > VERSION:
             raise ValueError
         of_these_data(str(saved["data"]), fit, source)
-        names = {label_text(item): item for item in fit.data.items}
+        names = {label_text(item): item for item in names_of(fit)}
         among = saved["among"]
         chances = tuple(float(chance) for chance in saved["chances"])
         number = sum(len(part) for part in saved["rounds"])
@@ -201,8 +217,17 @@ def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
         raise AnnotationError(Problem(what, source, remedy)) from None
 
 
-def of_these_data(mark: str, fit: Fit, source: str) -> None:
-    """Raise AnnotationError if items were drawn from other data."""
+def design_at(path: Path, fit: Fit | SpanFit) -> Design | None:
+    """Return the design in a file if it was drawn from a fit, so that a round can follow it."""
+    try:
+        found = read_design(path, fit) if path.is_file() else None
+    except AnnotationError:
+        return None
+    return None if found is None or found.fingerprint != fingerprint(fit) else found
+
+
+def of_these_data(mark: str, fit: Fit | SpanFit, source: str) -> None:
+    """Refuse items that were drawn from other data."""
     if mark != labels_mark(fit):
         what = "These items were drawn from a fit of other data."
         again = Verb("am.audit without earlier=", "annomodels audit --start-over")
@@ -210,14 +235,18 @@ def of_these_data(mark: str, fit: Fit, source: str) -> None:
         raise AnnotationError(Problem(what, source, remedy))
 
 
-def labels_mark(fit: Fit) -> str:
-    """Return the fingerprint of the labels, which later truths do not change."""
+def labels_mark(fit: Fit | SpanFit) -> str:
+    """Return the fingerprint of the labels; truths that are found later do not change it."""
+    if is_of_spans(fit):
+        return mark_of_spans(fit)
     data: Any = fit.data
     return str(data.replace(gold=None).fingerprint)
 
 
-def fingerprint(fit: Fit) -> str:
-    """Return a hash of the data and P(truth) of a fit, 16 characters."""
+def fingerprint(fit: Fit | SpanFit) -> str:
+    """Return a hash of what chances depend on: data and P(truth) of a fit, or marks of spans."""
+    if is_of_spans(fit):
+        return mark_of_spans(fit)
     return _hashed(str(fit.data.fingerprint), fit)
 
 
@@ -238,8 +267,10 @@ def beliefs(fit: Fit) -> Floats:
     return p
 
 
-def open_items(fit: Fit, among: tuple[Hashable, ...] | None = None) -> Bools:
-    """Select items of unknown truth, only those in `among` if given."""
+def open_items(fit: Fit | SpanFit, among: tuple[Hashable, ...] | None = None) -> Bools:
+    """Select items of unknown truth, and of these the items that could be drawn."""
+    if is_of_spans(fit):
+        return np.ones(len(names_of(fit)), dtype=bool)
     data: Any = fit.data
     part: Bools = data.known < 0
     if among is not None:

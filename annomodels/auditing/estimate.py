@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,13 +19,12 @@ from annomodels.auditing.design import (
     stratify,
 )
 from annomodels.auditing.estimator import Estimator
-from annomodels.auditing.sample import designed, sized
+from annomodels.auditing.sample import auditable, designed
 from annomodels.auditing.spans import (
     estimate_spans,
     is_of_spans,
     judged_spans,
     refuse_of_spans,
-    rounds_of,
 )
 from annomodels.auditing.tables import (
     Tables,
@@ -259,11 +258,9 @@ def estimate(
     """
     if is_of_spans(fit):
         refuse_of_spans(use=use, by=by, pairs=pairs, weights=weights, clusters=clusters)
-        rounds = rounds_of(audit, fit)
-        drawn = None if rounds is None else [name for each in rounds for name in each]
+        drawn = None if audit is None else designed(audit, fit).drawn
         return estimate_spans(fit, judged_spans(fit, truth), drawn=drawn, seed=seed)
-    fit = cast("Fit", fit)
-    sized(fit, None, None)
+    auditable(fit)
     if use not in (None, "audit", "fit"):
         raise NotApplicable(f"{Option('use', use)} is unknown. Use 'audit' or 'fit'.")
     if audit is not None and (use is not None or weights is not None):

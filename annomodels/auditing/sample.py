@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,18 @@ from annomodels.auditing.design import (
     beliefs,
     fingerprint,
     labels_mark,
+    names_of,
     of_these_data,
     open_items,
     read_design,
 )
 from annomodels.auditing.estimator import forecast_widths, needed
-from annomodels.auditing.spans import audit_spans, is_of_spans, refuse_of_spans, rounds_of
+from annomodels.auditing.spans import is_of_spans, refuse_of_spans, to_judge
 from annomodels.data.names import places_of
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
+from annomodels.limits import AUDIT_DOCUMENTS
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -127,7 +129,7 @@ def audit(
     Returns
     -------
     Audit
-        For spans a :class:`annomodels.auditing.spans.SpanAudit`.
+        Of spans it has a row for each document, without a plan.
 
     Raises
     ------
@@ -150,18 +152,15 @@ def audit(
     >>> len(drawn), list(drawn.table.columns), set(drawn.table["label"])
     (40, ['item', 'label', 'audit'], {''})
     """
+    word = "document" if is_of_spans(fit) else "item"
     if is_of_spans(fit):
         refuse_of_spans(width=width, among=among)
-        return audit_spans(fit, size, seed=seed, rounds=rounds_of(earlier, fit) or ())
-    fit = cast("Fit", fit)
-    sized(fit, size, width)
-    data, p = fit.data, beliefs(fit)
+    else:
+        auditable(fit)
+    of_size(size, width, word)
+    units = names_of(fit)
     if earlier is None:
-        chosen = (
-            None
-            if among is None
-            else tuple(data.items[n] for n in places_of(data.items, among, "item"))
-        )
+        chosen = None if among is None else tuple(units[n] for n in places_of(units, among, "item"))
         design = Design(fingerprint(fit), labels_mark(fit), 0, (), (), (), chosen)
     else:
         if among is not None:
@@ -179,14 +178,17 @@ def audit(
     part, had = open_items(fit, design.among), design.items(fit)
     room = int(part.sum()) - len(had)
     if room < 1:
-        what = "All items that could be judged have been drawn."
-        raise AnnotationError(Problem(what, remedy="Estimate from the judged items."))
+        what = f"All {word}s that could be judged have been drawn."
+        raise AnnotationError(Problem(what, remedy=f"Estimate from the judged {word}s."))
     if size is not None and size > room:
-        taken = f": {counted(len(had), 'item is', 'items are')} already drawn" if len(had) else ""
-        what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn{taken}."
+        already = counted(len(had), f"{word} is", f"{word}s are")
+        taken = f": {already} already drawn" if len(had) else ""
+        what = f"The audit asks for {counted(size, word)}, and {room:,} can be drawn{taken}."
         raise AnnotationError(Problem(what, remedy=f"Ask for at most {room:,}."))
-    forecast = forecast_widths(p, part, fit.model.calibration_prior)
-    wanted = size or DEFAULT_SIZE
+    forecast, wanted = [], size or AUDIT_DOCUMENTS
+    if not is_of_spans(fit):
+        forecast = forecast_widths(beliefs(fit), part, fit.model.calibration_prior)
+        wanted = size or DEFAULT_SIZE
     if width is not None:
         wanted = max(needed(forecast, width, int(part.sum())) - len(had), 1)
     number = min(wanted, room)
@@ -201,26 +203,31 @@ def audit(
         [rng.choice(np.flatnonzero(free == s), n, replace=False) for s, n in enumerate(more)]
     )
     new = rng.permutation(new)
-    names = tuple(data.items[item] for item in new)
+    names = tuple(units[item] for item in new)
     design = replace(design, seeds=(*design.seeds, seed), rounds=(*design.rounds, names))
     every = design.items(fit)
     chance = (strata.count(every) / strata.size)[strata.stratum[every]]
     design = replace(design, chances=tuple(chance.tolist()))
     drawn = pd.DataFrame(
         {
-            "item": [data.items[item] for item in every],
+            word: [units[item] for item in every],
             "round": np.repeat(np.arange(len(design.rounds)) + 1, [len(r) for r in design.rounds]),
             "stratum": strata.stratum[every] + 1,
             "chance": chance,
         }
     )
+    plan = pd.DataFrame(forecast, columns=["size", "width", "width_audit_alone"])
+    title = counted(number, word) + " to be judged"
+    if is_of_spans(fit):
+        table, told = to_judge(fit, [str(name) for name in names])
+        table[AUDIT] = design.data
+        return Audit(title, table, notes=(told,), plan=plan, drawn=drawn, design=design)
     table = pd.DataFrame({"item": names})
-    if data.texts:
-        table["text"] = [data.texts[item] for item in new]
+    if fit.data.texts:
+        table["text"] = [fit.data.texts[item] for item in new]
     table["label"] = ""
     table[AUDIT] = design.data
-    plan = pd.DataFrame(forecast, columns=["size", "width", "width_audit_alone"])
-    expected = forecast_widths(p, part, fit.model.calibration_prior, (len(every),))
+    expected = forecast_widths(beliefs(fit), part, fit.model.calibration_prior, (len(every),))
     total = int(open_items(fit).sum())
     notes = [
         f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "
@@ -240,26 +247,29 @@ def audit(
         notes.append(f"For a width of {100 * width:g} points: about {together}.")
     if number < wanted:
         notes.append(f"Only {counted(number, 'item')} left to draw.")
-    title = counted(len(table), "item") + " to be judged"
     return Audit(title, table, notes=tuple(notes), plan=plan, drawn=drawn, design=design)
 
 
-def sized(fit: Fit, size: int | None, width: float | None) -> None:
-    """Raise NotApplicable if a fit cannot be audited, or if a size is out of range."""
+def auditable(fit: Fit) -> None:
+    """Refuse fits that have nothing to audit."""
     if fit.model.truth != "class":
         raise NotApplicable("Nothing to audit here: the truth of an item is no class.")
     if reason := fit.unsupported("gold"):
         raise NotApplicable(f"Nothing to audit here: {reason}.")
+
+
+def of_size(size: int | None, width: float | None, word: str) -> None:
+    """Refuse sizes out of range."""
     if size is not None and width is not None:
         raise NotApplicable("Give a size or a width, not both.")
     if size is not None and size < 1:
-        raise NotApplicable(f"The size is {size}. Give a number of items, such as 60.")
+        raise NotApplicable(f"The size is {size}. Give a number of {word}s, such as 60.")
     if width is not None and not 0 < width < 1:
         raise NotApplicable(f"The width is {width}. Give one between 0 and 1, such as 0.1.")
 
 
-def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit) -> Design:
-    """Return the design of an audit or of its file, which must be of these data."""
+def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit | SpanFit) -> Design:
+    """Return the design of an audit, or of its file; it must be of these data."""
     if isinstance(given, Audit):
         given = given.design
     if isinstance(given, Design):

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,18 +15,17 @@ from annomodels.coefficients.intervals import interval
 from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.io.span_builder import NONE, Spans
-from annomodels.io.writing import atomic_path
 from annomodels.limits import AUDIT_DOCUMENTS
 
 if TYPE_CHECKING:
     import pandas as pd
+    from typing_extensions import TypeIs
 
     from annomodels.spans.fit import SpanFit
     from annomodels.types import Floats
 
-KIND = "annomodels audit of spans"
 PLACE = ("document", "start", "end", "label")
 QUANTITIES = ("precision", "recall", "f1")
 _DRAWS = 4000
@@ -37,7 +34,7 @@ _FEWEST = 2
 Judged = Mapping[str, frozenset[tuple[int, int, str]]]
 
 
-def is_of_spans(fit: object) -> TypeGuard[SpanFit]:
+def is_of_spans(fit: object) -> TypeIs[SpanFit]:
     """Return True for a fit of spans, without loading what fits them."""
     return hasattr(fit, "spans")
 
@@ -48,112 +45,21 @@ def fingerprint(fit: SpanFit) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:12]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SpanAudit(Summary):
-    """Documents in which an expert marks all spans, and the rounds in which they were drawn.
-
-    Parameters
-    ----------
-    title, table, draws, notes, columns
-        As of every summary; the table has a row for each document of the last round in random
-        order: document, text, start, end, label, audit. Start, end and label are empty.
-    rounds
-        Documents of all rounds.
-    mark
-        Fingerprint of the spans that were fitted.
-    """
-
-    rounds: tuple[tuple[str, ...], ...] = field(kw_only=True)
-    mark: str = field(kw_only=True)
-
-    def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
-        """Save which documents were drawn, which :func:`annomodels.estimate` needs."""
-        held = {"kind": KIND, "fingerprint": self.mark, "rounds": self.rounds}
-        with atomic_path(path, force) as temporary:
-            text = json.dumps(held, ensure_ascii=False, indent=1) + "\n"
-            temporary.write_text(text, encoding="utf-8")
-        return Path(path)
-
-
-def audit_spans(
-    fit: SpanFit, size: int | None = None, *, seed: int = 0, rounds: Sequence[Sequence[str]] = ()
-) -> SpanAudit:
-    """Draw documents in which an expert marks all spans.
-
-    Parameters
-    ----------
-    fit
-        The fit of the spans.
-    size
-        Number of documents.
-    seed
-        Seed of the draw.
-    rounds
-        Documents that were drawn before: the new round draws others.
-
-    Returns
-    -------
-    SpanAudit
-    """
+def to_judge(fit: SpanFit, drawn: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """Return the table in which an expert marks all spans of documents, and what to do with it."""
     import pandas as pd
 
-    names = list(fit.documents()["document"])
-    had = {name for each in rounds for name in each}
-    free = [name for name in names if name not in had]
-    if not free:
-        what = "All documents have been drawn."
-        raise AnnotationError(Problem(what, remedy="Estimate from the judged documents."))
-    if size is not None and size > len(free):
-        what = f"The audit asks for {counted(size, 'document')}, and {len(free):,} can be drawn."
-        raise AnnotationError(Problem(what, remedy=f"Ask for at most {len(free):,}."))
-    rng = np.random.default_rng([valid_seed(seed), len(rounds)])
-    number = min(AUDIT_DOCUMENTS, len(free)) if size is None else size
-    drawn = [free[n] for n in rng.permutation(len(free))[:number]]
     table = pd.DataFrame({"document": drawn})
     if fit.spans.texts:
         table["text"] = [fit.spans.texts.get(name, "") for name in drawn]
     table[["start", "end", "label"]] = ""
-    table["audit"] = fingerprint(fit)
     told = (
-        f"{counted(number, 'document')} of {len(names):,}, drawn at random with equal chances. "
-        "Mark all spans in each: a row for each span, with start and end in characters from 0. If "
-        f"a document has none, write {NONE} as its label. You can also mark these documents in "
-        "your tool, and give its export."
+        f"{counted(len(drawn), 'document')} of {len(fit.groups.documents):,}, drawn at random with "
+        "equal chances. Mark all spans in each: a row for each span, with start and end in "
+        f"characters from 0. If a document has none, write {NONE} as its label. You can also mark "
+        "these documents in your tool, and give its export."
     )
-    return SpanAudit(
-        counted(number, "document") + " to be judged",
-        table,
-        notes=(told,),
-        rounds=(*(tuple(each) for each in rounds), tuple(drawn)),
-        mark=fingerprint(fit),
-    )
-
-
-def saved_rounds(path: Path, fit: SpanFit) -> list[list[str]] | None:
-    """Return the rounds of a design; None of one that is of other spans."""
-    try:
-        held = json.loads(path.read_text("utf-8"))
-        if held["kind"] != KIND or held["fingerprint"] != fingerprint(fit):
-            return None
-        return [[str(name) for name in each] for each in held["rounds"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def rounds_of(
-    given: SpanAudit | str | os.PathLike[str] | None, fit: SpanFit
-) -> list[list[str]] | None:
-    """Return the rounds of an audit or of its file; None without one."""
-    if given is None:
-        return None
-    if isinstance(given, SpanAudit):
-        found = [list(each) for each in given.rounds] if given.mark == fingerprint(fit) else None
-    else:
-        found = saved_rounds(Path(given), fit)
-    if found is None:
-        what = "The audit is of other spans, or this is no design of an audit of spans."
-        raise AnnotationError(Problem(what, "audit", "Give the audit that was drawn of this fit."))
-    return found
+    return table, told
 
 
 def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Spans) -> Judged:
@@ -197,7 +103,7 @@ def estimate_spans(
     fit: SpanFit,
     judged: Judged,
     *,
-    drawn: Sequence[str] | None = None,
+    drawn: Sequence[Hashable] | None = None,
     threshold: float | None = None,
     seed: int = 0,
 ) -> Summary:
@@ -250,7 +156,7 @@ def estimate_spans(
         "tp": np.array([len(judged[n] & gold[n]) if n in judged else 0 for n in model.index]),
         "true": np.array([len(judged.get(n, ())) for n in model.index]),
     }
-    weights = _weights(int(sample.sum()), rng)
+    weights, stretch = _weights(np.maximum(expected["true"], given)[sample], rng)
     rest = ~sample & ~apart
     totals, alone = {}, {}
     for name, size in (("tp", given), ("true", np.maximum(expected["true"], given))):
@@ -260,7 +166,7 @@ def estimate_spans(
         known = float(found[name][~rest].sum())
         # documents differ: what is left of the error of one is as in the judged documents
         left = error - shift.mean() * size[sample]
-        spread = np.sqrt(rest.sum() * left.var(ddof=1)) * rng.standard_normal(len(weights))
+        spread = np.sqrt(rest.sum() * left.var(ddof=1)) * stretch * rng.standard_normal(_DRAWS)
         drawn_total = expected[name][rest].sum() + shift * size[rest].sum() + spread
         totals[name] = known + np.clip(drawn_total, 0.0, None)
         alone[name] = weights @ found[name][sample]
@@ -296,13 +202,20 @@ def estimate_spans(
     )
 
 
-def _weights(n: int, rng: np.random.Generator) -> Floats:
-    """Draw weights of documents with a sum of their number, as wide as few documents deserve."""
+def _weights(size: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw weights of documents [draw, document], and how much wider each draw is for few [draw].
+
+    Documents of very different sizes tell as much as fewer equal ones (Kish 1965), and the spread
+    of so many is not known: draws are as wide as those of Student's t.
+    """
+    n, effective = len(size), float(size.sum() ** 2 / max((size**2).sum(), 1e-12))
+    freedom = max(effective - 1.0, 1.0)
+    stretch = np.sqrt(freedom / rng.chisquare(freedom, _DRAWS))
     drawn = rng.standard_exponential((_DRAWS, n))
     drawn *= n / drawn.sum(axis=1, keepdims=True)
     # the variance of a mean by the bootstrap lacks the factor n / (n - 1)
-    wide: Floats = np.maximum(1.0 + (drawn - 1.0) * np.sqrt((n + 1) / (n - 1)), 0.0)
-    return wide
+    factor = stretch[:, None] * np.sqrt((n + 1) / (n - 1))
+    return np.maximum(1.0 + (drawn - 1.0) * factor, 0.0), stretch
 
 
 def _measures(tp: Floats, gold: Floats | float, true: Floats) -> dict[str, Floats]:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from annomodels.reporting.spans import SpanFacts
 
 FILES = ("report.html", "gold.csv", "coders.csv", "agreement.csv", "fit.nc")
-_OF_FIT = ("chains", "draws", "warmup", "seed")
 
 
 def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
@@ -39,12 +38,9 @@ def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
     options = sampling.options
     if sampling.model or sampling.groups or sampling.covariates or sampling.dask:
         raise click.UsageError("Spans have one model: leave out --model, --groups, --covariates.")
-    if options["time_limit"] is not None:
-        raise click.UsageError("Chains of spans run to their end: leave out --time-limit.")
     note(f"Fitting the model of spans to {spans!r} with gibbs, seed {options['seed']}.")
     with Stages() as stages:
-        stages("sampling", 0.0)
-        made = fit(spans, engine=options["engine"], **{name: options[name] for name in _OF_FIT})
+        made = fit(spans, **options, progress=stages)
     made.tree.attrs["command"] = current().command
     return made
 
@@ -74,12 +70,12 @@ def run_of_spans(
         fit.tree.attrs["command"] = command
     found = _estimated(fit, audits, threshold=job.threshold) if audits else None
     fit.save(beside / "fit.nc")
-    files = files_of(fit, job.threshold, job.spreadsheet)
+    facts = SpanFacts(fit, found, job.threshold)
+    files = files_of(facts, job.spreadsheet)
     if found is not None:
         files["estimate.csv"] = to_text(found.table, "csv")
     for name, text in files.items():
         (beside / name).write_text(text, encoding="utf-8", newline="")
-    facts = SpanFacts(fit, found, job.threshold)
     if not job.no_report:
         (beside / "report.html").write_text(
             page(facts, str(fit.tree.attrs["command"]), files), encoding="utf-8", newline="\n"
@@ -87,12 +83,12 @@ def run_of_spans(
     return facts
 
 
-def files_of(fit: SpanFit, threshold: float | None, spreadsheet: bool) -> dict[str, str]:
+def files_of(facts: SpanFacts, spreadsheet: bool) -> dict[str, str]:
     """Return the tables of a fit as texts, by file name."""
     tables = {
-        "gold.csv": fit.gold(threshold).table,
-        "coders.csv": fit.coders().table,
-        "agreement.csv": filed(fit.agreement().table),
+        "gold.csv": facts.gold,
+        "coders.csv": facts.coders.table,
+        "agreement.csv": filed(facts.agreement.table),
     }
     safe = guarded_tables(list(tables.values()), spreadsheet)
     return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
@@ -180,7 +176,7 @@ def gold_of_spans(
     fit: SpanFit, to: str | None, threshold: float | None, state: str | None, writing: Writing
 ) -> None:
     """List gold spans, or write them for a tool."""
-    from annomodels.io.writers.catalog import SPAN_BACKS, put_files, span_files
+    from annomodels.io.writers.catalog import put_files, span_files
 
     summary = fit.gold(threshold)
     if to is None:
@@ -188,13 +184,11 @@ def gold_of_spans(
         shown(summary, writing, table if state is None else table[table["state"] == state])
         return
     files = span_files(summary, to, fit.spans)
-    alone = files.get("")
-    if isinstance(alone, str):
-        emit_text(alone, writing)
+    if "" in files:
+        emit_text(files[""], writing)
         return
     if writing.output in (None, "-"):
-        what = "a folder" if SPAN_BACKS[to].form == "folder" else "a file"
-        raise click.UsageError(f"--to {to} writes {what}: name it with -o.")
+        raise click.UsageError(f"--to {to} writes a folder: name it with -o.")
     put_files(files, Path(str(writing.output)), writing.force)
     note(f"Wrote {writing.output}.")
 
@@ -203,26 +197,6 @@ def shown(summary: Summary, writing: Writing, table: pd.DataFrame | None = None)
     """Write a table of a fit of spans, with its notes on stderr."""
     rows = summary.table if table is None else table
     emit(rows, writing, summary.title, summary.columns, notes=summary.notes)
-
-
-def audit_of_spans(
-    fit: SpanFit, name: str, size: int | None, seed: int, start_over: bool, writing: Writing
-) -> None:
-    """Draw documents for an expert, and keep the design next to the fit."""
-    from annomodels.auditing.spans import audit_spans, saved_rounds
-
-    place = design_of(name)
-    earlier = None if start_over or not place.is_file() else saved_rounds(place, fit)
-    drawn = audit_spans(fit, size, seed=seed, rounds=earlier or ())
-    emit(drawn.table, writing, "Documents to judge", notes=drawn.notes)
-    if place.is_file() and earlier is None and not start_over:
-        aside = place.with_name(f"{place.stem}-{int(place.stat().st_mtime)}.json")
-        place.replace(aside)
-        note(f"{place} was the design of an audit of another fit; it is now {aside}.")
-    drawn.save(place, force=True)
-    if earlier:
-        note(f"This is round {len(drawn.rounds)}; its documents were not drawn before.")
-    note(f"The design of the audit is in {place}.")
 
 
 def estimate_of_spans(fit: SpanFit, name: str, paths: Sequence[str], seed: int) -> Summary:
@@ -237,7 +211,8 @@ def _estimated(
     seed: int | None = None,
     threshold: float | None = None,
 ) -> Summary:
-    from annomodels.auditing.spans import estimate_spans, judged_spans, saved_rounds
+    from annomodels.auditing.design import design_at
+    from annomodels.auditing.spans import estimate_spans, judged_spans
 
     judged: dict[str, Any] = {}
     for path in paths:
@@ -247,11 +222,10 @@ def _estimated(
             raise AnnotationError(what, path, "Keep one judgment of each document.")
         judged |= more
     designs = [*([place] if place else []), *(Path(path).with_name("audit.json") for path in paths)]
-    rounds = next((r for p in designs if p.is_file() and (r := saved_rounds(p, fit))), None)
-    drawn = None if rounds is None else [name for each in rounds for name in each]
-    if drawn is None:
+    design = next(filter(None, (design_at(path, fit) for path in designs)), None)
+    if design is None:
         warn("No design of an audit was found: the judged documents count as drawn at random.")
-    seed = fit.seed if seed is None else seed
+    seed, drawn = fit.seed if seed is None else seed, None if design is None else design.drawn
     return estimate_spans(fit, judged, drawn=drawn, threshold=threshold, seed=seed)
 
 

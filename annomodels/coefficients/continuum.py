@@ -6,16 +6,16 @@ import dataclasses
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from annomodels.coefficients.catalogue import SPAN_F1, UNITIZING, Coefficient
 from annomodels.coefficients.formulas import less
-from annomodels.coefficients.overlaps import others_there
+from annomodels.coefficients.overlaps import meeting, others_there
 from annomodels.coefficients.result import Agreement
-from annomodels.coefficients.rows import ranges
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.data.validation import counted, is_blank, number_or_nan
 from annomodels.errors import AnnotationError, NotApplicable, Problem
@@ -353,18 +353,15 @@ def _check_spans(
             yield Problem(wrong, f"row {number}", remedy)
 
 
-BLOCK = 4_000_000
-
-
 @dataclass(frozen=True, eq=False)
 class Layer:
     """One label in all texts that two coders or more worked on."""
 
     apart: Floats  # disagreement of each text, mean over its ordered pairs of coders [text]
-    unit_length: Floats  # length and text of each unit [unit]
-    unit_text: Ints
-    gap_length: Floats  # length and text of each gap, the longest first [gap]
-    gap_text: Ints
+    size: Floats  # lengths that units have [size]
+    units: sparse.csr_array  # number of units of each length [size, text]
+    gaps: sparse.csr_array  # number of gaps whose longest possible unit has a length [size, text]
+    places: sparse.csr_array  # sum of the length and 1 of these gaps [size, text]
     length: Floats  # length of each text, 0 where fewer than two coders worked on it [text]
     coded: Floats  # length of each text times its coders [text]
 
@@ -373,82 +370,63 @@ class Layer:
         batch = np.atleast_2d(weights)
         whole = batch @ self.length
         d_o = (batch @ self.apart) / whole**2
-        size = max(1, BLOCK // (len(self.unit_length) + len(self.gap_length) + 1))
-        starts = range(0, len(batch), size)
-        d_e = np.concatenate([self._expected(batch[start : start + size]) for start in starts])
-        return d_o.reshape(weights.shape[:-1]), d_e.reshape(weights.shape[:-1])
+        return d_o.reshape(weights.shape[:-1]), self._expected(batch).reshape(weights.shape[:-1])
 
     def _expected(self, weights: Floats) -> Floats:
         """Compute the expected disagreement, shape [draw]."""
-        length, w = self.unit_length, weights[:, self.unit_text]
-        n = w.sum(-1)
-        among = (n - 1) / 3 * (w @ (2 * length**3 - 3 * length**2 + length))
-        # Gaps stand with the longest first, so those that hold a unit come first.
-        holds = np.searchsorted(-self.gap_length, -length, side="right")
-        gaps = weights[:, self.gap_text]
-        zero = np.zeros((len(weights), 1))
-        number = np.concatenate([zero, np.cumsum(gaps, axis=-1)], axis=-1)[:, holds]
-        places = np.cumsum(gaps * (self.gap_length + 1), axis=-1)
-        places = np.concatenate([zero, places], axis=-1)[:, holds]
-        against = (w * length**2 * (places - number * length)).sum(-1)
+        size, units = self.size, self.units @ weights.T
+        among = (units.sum(axis=0) - 1) / 3 * ((2 * size**3 - 3 * size**2 + size) @ units)
+        # a gap that holds a unit holds all shorter ones
+        number, places = (
+            np.cumsum((held @ weights.T)[::-1], axis=0)[::-1] for held in (self.gaps, self.places)
+        )
+        against = (units * size[:, None] ** 2 * (places - number * size[:, None])).sum(axis=0)
         coded = weights @ self.coded
-        pairs = coded * (coded - 1) - w @ (length * (length - 1))
+        pairs = coded * (coded - 1) - (size * (size - 1)) @ units
         return np.asarray(2 / (weights @ self.length) * (among + against) / pairs)
 
 
 def layer(units: Units, label: int) -> Layer:
-    mine = units.label == label
-    active = units.active.sum(1)
+    active = units.active.sum(axis=1)
     used = active >= 2
-    apart = np.zeros(units.n_texts)
-    gap_length, gap_text = [], []
-    rows = np.flatnonzero(mine)
+    rows = np.flatnonzero((units.label == label) & used[units.text])
     rows = rows[np.lexsort((units.start[rows], units.coder[rows], units.text[rows]))]
-    cells = units.text[rows] * units.n_coders + units.coder[rows]
-    for text in np.flatnonzero(used):
-        coders = np.flatnonzero(units.active[text])
-        ends = [np.searchsorted(cells, text * units.n_coders + coders + n) for n in (0, 1)]
-        spans = {
-            coder: (units.start[rows[first:last]], units.end[rows[first:last]])
-            for coder, first, last in zip(coders, *ends, strict=True)
-        }
-        pairs = combinations(spans.values(), 2)
-        total = sum(_apart(one, other) for one, other in pairs)
-        apart[text] = 2 * total / (active[text] * (active[text] - 1))
-        first, last = units.begin[text], units.begin[text] + units.length[text]
-        for start, end in spans.values():
-            gaps = np.append(start, last) - np.insert(end, 0, first)
-            gaps = gaps[gaps > 0]
-            gap_length.append(gaps)
-            gap_text.append(np.full(len(gaps), text))
-    lengths = np.concatenate(gap_length) if gap_length else np.empty(0)
-    texts = np.concatenate(gap_text) if gap_text else np.empty(0, dtype=np.int64)
-    order = np.argsort(-lengths, kind="stable")
-    mine &= used[units.text]
+    text, coder = units.text[rows], units.coder[rows]
+    start, end = units.start[rows], units.end[rows]
+    pairs = meeting(text, coder, start, end)
+    one, other = pairs
+    between = ((start[one] - start[other]) ** 2 + (end[one] - end[other]) ** 2) / 2
+    lonely = (end - start) ** 2 * (active[text] - 1 - others_there(text, coder, pairs))
+    apart = np.bincount(text[one], between, units.n_texts).astype(float)
+    apart += np.bincount(text, lonely, units.n_texts).astype(float)
+    # each coder of a text has a gap before each unit, and one after the last
+    cells = np.argwhere(units.active & used[:, None])
+    gap_text = np.concatenate([text, cells[:, 0]])
+    gap_coder = np.concatenate([coder, cells[:, 1]])
+    stops = units.begin[cells[:, 0]] + units.length[cells[:, 0]]
+    ends = np.concatenate([end, np.full(len(cells), np.inf)])
+    order = np.lexsort((ends, gap_coder, gap_text))
+    gap_text, gap_coder = gap_text[order], gap_coder[order]
+    begins = (np.diff(gap_text, prepend=-1) != 0) | (np.diff(gap_coder, prepend=-1) != 0)
+    before = np.where(begins, units.begin[gap_text], np.roll(ends[order], 1))
+    gap = np.concatenate([start, stops])[order] - before
+    size, of_unit = np.unique(end - start, return_inverse=True)
+    of_gap = np.searchsorted(size, gap, side="right") - 1
+    holds = (of_gap >= 0) & (gap > 0)
+
+    def counted_in(code: Ints, text: Ints, values: Floats) -> sparse.csr_array:
+        return sparse.csr_array((values, (code, text)), shape=(len(size), units.n_texts))
+
+    held = of_gap[holds], gap_text[holds]
     return Layer(
-        apart=apart,
-        unit_length=(units.end - units.start)[mine],
-        unit_text=units.text[mine],
-        gap_length=lengths[order],
-        gap_text=texts[order],
+        apart=2 * apart / np.maximum(active * (active - 1), 1),
+        size=size,
+        units=counted_in(of_unit, text, np.ones(len(text))),
+        gaps=counted_in(*held, np.ones(int(holds.sum()))),
+        places=counted_in(*held, gap[holds] + 1),
         length=np.where(used, units.length, 0.0),
         coded=np.where(used, units.length * active, 0.0),
     )
-
-
-def _apart(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> float:
-    """Disagreement of the units of two coders; both are sorted and do not overlap themselves."""
-    (start, end), (other_start, other_end) = one, other
-    low = np.searchsorted(other_end, start, side="right")
-    high = np.searchsorted(other_start, end, side="left")
-    n = np.maximum(high - low, 0)
-    h, g = ranges(low, n)
-    both = ((start[g] - other_start[h]) ** 2 + (end[g] - other_end[h]) ** 2).sum()
-    alone = n == 0
-    other_alone = np.ones(len(other_start), dtype=bool)
-    other_alone[h] = False
-    lonely = ((end - start)[alone] ** 2).sum()
-    return float(both + lonely + ((other_end - other_start)[other_alone] ** 2).sum())
 
 
 FEW_TEXTS = 10
@@ -524,7 +502,7 @@ def alpha_u(
             "Positions are not whole numbers. Alpha for units counts steps of 1: "
             "multiply the positions so that a step is the smallest difference that matters.",
         )
-    n_units = sum(len(one.unit_length) for one in layers)
+    n_units = sum(int(one.units.sum()) for one in layers)
     found = _agreement(units, UNITIZING, n_units, measure, draws, seed, unfit)
     title = found.title if label is None else f"{found.title}, {label}"
     return dataclasses.replace(found, title=title, notes=(*found.notes, *notes))
@@ -645,11 +623,15 @@ def span_f1(
     text, code, coder = units.text[mine], units.label[mine], units.coder[mine]
     start, end, n = units.start[mine], units.end[mine], len(used)
     if overlapping:
-        found = np.bincount(text, others_there(text, code, coder, start, end), n).astype(float)
+        layers = text * len(units.labels) + code
+        met = others_there(layers, coder, meeting(layers, coder, start, end))
+        found = np.bincount(text, met, n)
     else:
-        places = np.column_stack([text, code, start, end])
-        same, times = np.unique(places, axis=0, return_counts=True)
-        found = np.bincount(same[:, 0].astype(np.int64), times * (times - 1.0), n)
+        order = np.lexsort((start, end, code, text))
+        place = np.stack([text, code, start, end])[:, order]
+        first = np.flatnonzero((np.diff(place, prepend=-1) != 0).any(axis=0))
+        times = np.diff(first, append=len(order))
+        found = np.bincount(text[order][first], times * (times - 1.0), n)
     marked = np.bincount(text, minlength=n) * (coders - 1.0) * used
 
     def measure(weights: Floats) -> Evaluated:

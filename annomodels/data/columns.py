@@ -134,9 +134,12 @@ def clean(text: object) -> str:
     >>> clean("two\nlines\x00 and\u202e more")
     'two lines and more'
     """
+    plain = label_text(text)
+    if plain.isascii() and plain.isprintable():  # nearly all names and words
+        return " ".join(plain.split())
     kept = (
         " " if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} else c
-        for c in label_text(text)
+        for c in plain
         if c not in _BIDI
     )
     return " ".join("".join(kept).split())

@@ -6,8 +6,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import Field, dataclass, field, fields
 from types import FrameType
 from typing import Any, ClassVar
 
@@ -61,7 +61,28 @@ class Settings:
         )
 
     def require_known(self, engine: str) -> None:
-        """Raise NotApplicable if a size is out of range, or if an option is of another engine."""
+        """Refuse sizes of no run, and options that the engine does not know, all in one message."""
+        self._require_sizes()
+        strange = [
+            f"{option.name}= ({option.metadata['engine']})"
+            for option in self._changed()
+            if option.metadata.get("engine", engine) != engine
+        ]
+        if strange:
+            whose = ", ".join(strange)
+            raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
+
+    def require_only(self, known: Sequence[str], what: str) -> None:
+        """Refuse sizes of no run, and options that some kind of data does not know."""
+        self._require_sizes()
+        if strange := [option.name for option in self._changed() if option.name not in known]:
+            named = ", ".join(str(Option(name)) for name in strange)
+            raise NotApplicable(f"{what} are fitted without {named}: leave out {named}.")
+
+    def _changed(self) -> list[Field[Any]]:
+        return [option for option in fields(self) if getattr(self, option.name) != option.default]
+
+    def _require_sizes(self) -> None:
         valid_seed(self.seed)
         least = {"chains": 1, "draws": 1, "warmup": 0}
         low = [f"{k}={getattr(self, k)}" for k, n in least.items() if getattr(self, k) < n]
@@ -70,15 +91,6 @@ class Settings:
                 f"A run of {' and '.join(low)} gives nothing: it needs a chain and a draw or more, "
                 "and no negative warmup."
             )
-        strange = [
-            f"{option.name}= ({option.metadata['engine']})"
-            for option in fields(self)
-            if option.metadata.get("engine", engine) != engine
-            and getattr(self, option.name) != option.default
-        ]
-        if strange:
-            whose = ", ".join(strange)
-            raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
 
     def require_here(self, title: str) -> None:
         """Raise NotApplicable if a model whose truth is not a class gets an executor."""

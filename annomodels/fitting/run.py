@@ -34,6 +34,8 @@ MOST_RELABELLED = 100
 # stage of a stack from which on it has P(truth), and is not thrown away
 LAST_STAGE = "coders"
 ENGINES = ("gibbs", "nuts", "em")
+# options that a fit of spans knows
+OF_SPANS = ("chains", "draws", "warmup", "seed", "threads")
 
 
 @overload
@@ -134,12 +136,21 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     >>> result.tree["truth"]["p_truth"].shape
     (6, 2)
     """
+    settings = Settings(
+        chains=chains, draws=draws, warmup=warmup,
+        seed=secrets.randbits(31) if seed is None else seed,
+        starts=starts, relabel=relabel, extend=extend,
+        target_accept=target_accept, time_limit=time_limit, threads=threads,
+        partitions=partitions, memory=memory, executor=executor,
+    )  # fmt: skip
     if isinstance(data, Spans):
         if engine not in ("auto", "gibbs") or not isinstance(model, SpanModel | None):
             raise NotApplicable(
                 "Spans have one model, sampled by gibbs: leave out model and engine."
             )
-        return fit_spans(data, model, chains=chains, draws=draws, warmup=warmup, seed=seed)
+        settings.require_only(OF_SPANS, "Spans")
+        how = {name: getattr(settings, name) for name in OF_SPANS}
+        return fit_spans(data, model, **how, progress=progress)
     if isinstance(model, SpanModel):
         raise NotApplicable("This is a model of spans, and the data are not spans.")
     read: Annotations | Scanned | Candidates = as_annotations(data)
@@ -149,13 +160,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
             draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
     name = choose(resolved, engine)
-    settings = Settings(
-        chains=chains, draws=draws, warmup=warmup,
-        seed=secrets.randbits(31) if seed is None else seed,
-        starts=starts, relabel=relabel and _few_labels(read), extend=extend,
-        target_accept=target_accept, time_limit=time_limit, threads=threads,
-        partitions=partitions, memory=memory, executor=executor,
-    )  # fmt: skip
+    settings = replace(settings, draws=draws, warmup=warmup, relabel=relabel and _few_labels(read))
     settings.require_known(name)
     named: Any = read
     if isinstance(read, Candidates):

@@ -15,6 +15,7 @@ WIDTH, MOST_STEPS = 1.0, 30
 EACH = 5
 # smallest probability: the logarithm of a smaller one could be that of 0
 LEAST = 1e-12
+LOG_LEAST = math.log(LEAST)
 
 
 @inlined
@@ -133,14 +134,16 @@ def group_weights(
     log_shape: Array,
     log_nothing: Array,
     log_prevalence: Array,
-    confusion: Array,
-    attention: Array,
+    log_given: Array,
+    log_silent: Array,
     log_exact: Array,
     log_wrong: Array,
     by_class: Array,
     by_shape: Array,
 ) -> float:
     """Fill in P(class) and P(shape | not nothing) of a group; gives log P(answers)."""
+    # `log_given` [coder, label, class] is of coders who attend, `log_silent` [visit, class] of no
+    # mark whether they attend or not, and its last column of their attention
     classes = log_prevalence.shape[0]
     first, size = shape_first[g], shape_first[g + 1] - shape_first[g]
     for k in range(classes):
@@ -148,12 +151,14 @@ def group_weights(
     for s in range(size):
         by_shape[s] = log_shape[first + s]
     for a in range(answer_first[g], answer_first[g + 1]):
-        j, said, attends = coder[a], label[a], attention[visit[a]]
-        for k in range(classes):
-            p = attends * confusion[j, k, said]
-            by_class[k] += math.log(p if said > 0 else p + 1.0 - attends)
-        if said > 0:
-            place = shape[a]
+        j, said, silent = coder[a], label[a], log_silent[visit[a]]
+        if said == 0:
+            for k in range(classes):
+                by_class[k] += silent[k]
+        else:
+            place, given = shape[a], log_given[j, said]
+            for k in range(classes):
+                by_class[k] += silent[classes] + given[k]
             for s in range(size):
                 by_shape[s] += log_exact[j] if s == place else log_wrong[j] + log_other[g]
     border = normalize(by_shape, size)
@@ -225,6 +230,7 @@ def run_chain(
     log_exact, log_wrong = np.empty(coders), np.empty(coders)
     counts, borders = np.zeros((classes, coders, classes)), np.zeros((coders, 2))
     attended, attends = np.zeros((visits, 2)), np.full(visits, 0.9)
+    log_given, log_silent = np.empty((coders, classes, classes)), np.empty((visits, classes + 1))
     shares, log_shares = np.zeros((contexts, classes)), np.zeros((contexts, classes))
     means, logs = np.empty((classes, classes)), np.full(classes, centers[0])
     overall, log_even = np.full(classes, 1.0 / classes), centers[1]
@@ -281,6 +287,7 @@ def run_chain(
                 log_dirichlet(state, pair, row, out)
                 for other in range(classes):
                     rows[j, k, other] = max(math.exp(out[other]), LEAST)
+                    log_given[j, other, k] = max(out[other], LOG_LEAST)
         for j in range(coders):
             log_exact[j], log_wrong[j] = log_beta(
                 state, pair, exact_prior[0] + borders[j, 0], exact_prior[1] + borders[j, 1]
@@ -295,13 +302,16 @@ def run_chain(
                     row[n] = math.exp(log_steady[j]) * mean_attention[j, n] + attended[v, n]
                 log_dirichlet(state, pair, row[:2], out[:2])
                 attends[v] = min(max(math.exp(out[0]), LEAST), 1.0 - LEAST)
+                log_silent[v, classes] = math.log(attends[v])
+                for k in range(classes):
+                    log_silent[v, k] = math.log(attends[v] * rows[j, k, 0] + 1.0 - attends[v])
         used = iteration >= warmup
         kept = (iteration - warmup) // thin if used and (iteration - warmup) % thin == 0 else -1
         density = 0.0
         for g in range(groups):
             value = group_weights(
                 g, answer_first, coder, visit, label, shape, shape_first, log_other, log_shape,
-                log_nothing, log_shares[context[g]], rows, attends, log_exact, log_wrong,
+                log_nothing, log_shares[context[g]], log_given, log_silent, log_exact, log_wrong,
                 by_class, by_shape,
             )  # fmt: skip
             if known[g] >= 0:

@@ -9,7 +9,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -124,7 +124,7 @@ def report(
         spans = SpanFacts(fit, estimate)
         write(path, page(spans, command or str(fit.tree.attrs.get("command", "")), files))
         return path
-    of = cast("Fit", fit)
+    of: Fit = fit
     if estimate is not None:
         of = estimate.after(of)
     of = anonymized(of) if anonymize else of

@@ -176,9 +176,11 @@ class SpanFacts:
                 own = marks.setdefault(span.document, {}).setdefault(span.coder, [])
                 own.append((span.start, span.end, span.label))
         found: dict[str, dict[Mark, float]] = {name: {} for name in marks}
-        columns = (table[name] for name in ("document", "start", "end", "label", "p_exact"))
+        columns = (
+            table[name].tolist() for name in ("document", "start", "end", "label", "p_exact")
+        )
         for document, start, end, label, p in zip(*columns, strict=True):
-            found.setdefault(str(document), {})[int(start), int(end), str(label)] = float(p)
+            found.setdefault(document, {})[start, end, label] = p
         for name, each in found.items():
             for mark in (mark for own in marks.get(name, {}).values() for mark in own):
                 each.setdefault(mark, 0.0)  # decided to be nothing
@@ -189,8 +191,13 @@ class SpanFacts:
                     groups.append([])
                 groups[-1].append((mark, p))
                 last = max(last, mark[1])
-            for group in groups:
-                yield self._place(name, group, states, reasons, known, marks.get(name, {}))
+            at = {mark: n for n, group in enumerate(groups) for mark, _ in group}
+            given: list[dict[str, list[Mark]]] = [{} for _ in groups]
+            for who, own in marks.get(name, {}).items():
+                for mark in own:
+                    given[at[mark]].setdefault(who, []).append(mark)
+            for n, group in enumerate(groups):
+                yield self._place(name, group, states, reasons, known, given[n])
 
     def _place(
         self,
@@ -225,10 +232,7 @@ class SpanFacts:
             state = 0 if nothing.p >= SETTLED else STATES.index("needs labels")
         reason = next((reasons[key] for key in keys if reasons[key]), "")
         seen = [who for who in self.fit.spans.seen[document] if who != GOLD]
-        votes = tuple(
-            (who, tuple(m for m in marks.get(who, ()) if m[0] < end and start < m[1]))
-            for who in seen
-        )
+        votes = tuple((who, tuple(marks.get(who, ()))) for who in seen)
         return Place(document, start, end, tuple(choices), at, state, reason, votes)
 
     @property

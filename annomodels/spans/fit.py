@@ -20,6 +20,7 @@ from annomodels.errors import NotApplicable
 from annomodels.io.sealed import write_tree
 from annomodels.io.span_builder import Span, Spans
 from annomodels.io.writing import atomic_path
+from annomodels.progress import Progress, reporting
 from annomodels.spans import tables
 from annomodels.spans.agreement import span_agreement
 from annomodels.spans.calibration import calibrated
@@ -47,6 +48,8 @@ def fit_spans(
     draws: int = 1000,
     warmup: int = 500,
     seed: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> SpanFit:
     """Fit the model of spans; :func:`annomodels.fit` calls it.
 
@@ -66,6 +69,10 @@ def fit_spans(
         As of :func:`annomodels.fit`; an eighth of them is made.
     seed
         Random seed [default: a new one, which the result keeps].
+    threads
+        Number of chains that run at a time [default: all].
+    progress
+        Called as ``progress("sampling", share, "")`` after each chain.
 
     Examples
     --------
@@ -85,7 +92,9 @@ def fit_spans(
     decided = list(decisions)
     groups = groups_of(spans, nested=nested, decisions=decided)
     options = {"chains": chains, "draws": -(-draws // SHORTER), "warmup": -(-warmup // SHORTER)}
-    found = calibrated(groups, sample(groups, model, seed=seed, **options), model, seed)
+    with reporting(progress) as tell:
+        drawn = sample(groups, model, seed=seed, threads=threads, progress=tell, **options)
+    found = calibrated(groups, drawn, model, seed)
     attrs = {
         "engine": "gibbs", "seed": seed, "chains": chains, "draws": draws, "warmup": warmup,
         "command": "", "seconds": time.monotonic() - began, "nested": groups.nested,

@@ -28,6 +28,7 @@ SAME_SPAN = 0.5
 
 Piece = tuple[int, int, str]
 Shape = tuple[tuple[int, int], ...]
+Place = tuple[int, int, str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,8 @@ class Groups:
     visit, visit_first
         Of each answer, its pair of coder and document; place of the first pair of each coder, and
         the number of pairs.
+    marks
+        Start, end, coder and label of the marks of each group.
     shapes
         Borders of each candidate. The last one of a group is empty: borders that no coder marked.
     shape_first
@@ -81,6 +84,7 @@ class Groups:
     visit_first: AnyArray
     label: AnyArray
     shape: AnyArray
+    marks: tuple[Sequence[Place], ...]
     shapes: tuple[Shape, ...]
     shape_first: AnyArray
     longest: AnyArray
@@ -165,9 +169,6 @@ def groups_of(
     return builder.finished(spans.texts, coders, tuple(by_document), nested, tuple(notes))
 
 
-Place = tuple[int, int, str, str]
-
-
 def _is_nested(marks: Sequence[Span]) -> bool:
     _, dropped = _flat([span for span in marks if span.coder != GOLD])
     return dropped >= max(NESTED * len(marks), 2)
@@ -239,6 +240,7 @@ class _Builder:
         self._labels, self._coders = tuple(labels), coders
         self._document: list[int] = []
         self._answer_first, self._shape_first = [0], [0]
+        self._marks: list[Sequence[Place]] = []
         self._most_marked: list[tuple[int, int]] = []
         self._coder: list[int] = []
         self._label_of: list[int] = []
@@ -278,6 +280,7 @@ class _Builder:
         votes = Counter((start, end) for start, end, _, _ in part)
         self._most_marked.append(max(votes, key=lambda place: (votes[place], place)))
         self._document.append(document)
+        self._marks.append(part)
         self._answer_first.append(len(self._coder))
         self._add_shapes(ordered, longest, [coded[c] for c in seen if c in coded])
         self._shape_first.append(len(self._shapes))
@@ -348,7 +351,8 @@ class _Builder:
             document=document, context=np.array(context, np.int32),
             answer_first=np.array(self._answer_first), coder=coder, visit=visit, visit_first=first,
             label=np.array(self._label_of, np.int32), shape=np.array(self._shape, np.int32),
-            shapes=tuple(self._shapes), shape_first=np.array(self._shape_first),
+            marks=tuple(self._marks), shapes=tuple(self._shapes),
+            shape_first=np.array(self._shape_first),
             longest=np.array(self._longest, np.int32), other_labels=tuple(self._other_labels),
             log_shape=np.array(self._log_shape), log_nothing=np.array(self._log_nothing),
             log_other=np.array(self._log_other),

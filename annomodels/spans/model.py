@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.mixing import ess, rhat
+from annomodels.progress import Progress, silent
 from annomodels.spans.groups import Groups
 from annomodels.types import AnyArray, Floats
 
@@ -188,7 +189,15 @@ def start_of(groups: Groups) -> AnyArray:
 
 
 def sample(
-    groups: Groups, model: SpanModel, *, seed: int, chains: int, draws: int, warmup: int
+    groups: Groups,
+    model: SpanModel,
+    *,
+    seed: int,
+    chains: int,
+    draws: int,
+    warmup: int,
+    threads: int | None = None,
+    progress: Progress = silent,
 ) -> Draws:
     """Draw from the posterior by Gibbs sampling.
 
@@ -201,6 +210,10 @@ def sample(
     chains, draws, warmup
         Number of chains, iterations kept of each, and iterations before them. Draws of large data
         are thinned; probabilities are averages over all iterations.
+    threads
+        Number of chains that run at a time [default: all].
+    progress
+        Called with the share of the chains that are done.
     """
     from annomodels.kernels.spans import run_chain
 
@@ -240,8 +253,12 @@ def sample(
         )  # fmt: skip
         return out
 
-    with ThreadPoolExecutor(chains) as pool:
-        results = list(pool.map(run, range(chains)))
+    results = []
+    progress("sampling", 0.0, "")
+    with ThreadPoolExecutor(max(1, threads or chains)) as pool:
+        for done in pool.map(run, range(chains)):
+            results.append(done)
+            progress("sampling", len(results) / chains, "")
     each = {name: [result[name] for result in results] for name in results[0]}
     parameters = [name for name in each if name not in ("log_density", *OF_GROUPS)]
     true = (np.stack(each["truth"]) > 0).sum(axis=2, keepdims=True).astype(float)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ class Facts:
     spans: Spans
     groups: Groups
     draws: Draws
+    _latest: dict[tuple[float | None, Metric | None], Bools] = field(default_factory=dict)
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -62,8 +63,12 @@ class Facts:
         return float(self.table["p_exact"].sum() + self.unmarked.sum() + self.draws.unseen.mean())
 
     def chosen(self, threshold: float | None, metric: Metric | None) -> Bools:
-        """Return which candidates the gold layer has."""
-        return choose(self.table, self.expected, self.groups.nested, threshold, metric)
+        """Return which candidates the gold layer has; the latest one is kept."""
+        key = threshold, metric
+        if key not in self._latest:
+            self._latest.clear()
+            self._latest[key] = choose(self.table, self.expected, self.groups.nested, *key)
+        return self._latest[key]
 
     def correct(self, chosen: Bools) -> Bools:
         """Return which of the chosen candidates are true, shape [draw, span]."""
@@ -77,35 +82,31 @@ class Facts:
         """Tabulate the gold layer."""
         import pandas as pd
 
-        g, chosen = self.groups, np.flatnonzero(self.chosen(threshold, metric))
-        whole, p_class = self.of, self.draws.p_class
-        group_of = whole["group"]
+        g, chosen = self.groups, self.chosen(threshold, metric)
         limit = SETTLED if threshold is None or metric is not None else threshold
+        columns = [self.of[name] for name in ("start", "end", "label", "p_exact")]
+        first = np.searchsorted(self.of["group"], np.arange(len(g) + 1))
         rows = []
-        for row in map(int, chosen):
-            n, label = int(group_of[row]), int(whole["label"][row])
-            here = np.arange(*np.searchsorted(group_of, [n, n + 1]))
-            start, end = int(whole["start"][row]), int(whole["end"][row])
-            document, p = g.documents[g.document[n]], float(whole["p_exact"][row])
-            near = here[(whole["start"][here] < end) & (start < whole["end"][here])]
-            same = near[whole["label"][near] == label]
-            present = 1 - float(p_class[n, 0])
-            given = float(p_class[n, label]) / present if present else 0.0
-            p_span = min(
-                1.0,
-                float(whole["p_exact"][same].sum()) + float(self.unmarked[n]) * given,
-            )
-            state, reason = self._state(n, p, max(p_span, p), present, limit)
-            rows.append(
-                {
-                    "document": document, "start": start, "end": end, "label": g.labels[label - 1],
-                    "text": self.spans.texts.get(document, "")[start:end],
-                    "p_exact": p, "p_span": max(p_span, p),
-                    "runner_up": self._runner_up(n, row, near, present),
-                    "votes": self._votes(n, start, end), "state": state, "reason": reason,
-                    "source": self._source(n),
-                }
-            )  # fmt: skip
+        for n in np.unique(self.of["group"][chosen]).tolist():
+            here = slice(first[n], first[n + 1])
+            found = list(zip(*(column[here].tolist() for column in columns), strict=True))
+            document, p_class = g.documents[g.document[n]], self.draws.p_class[n].tolist()
+            text, present = self.spans.texts.get(document, ""), 1 - p_class[0]
+            for row in np.flatnonzero(chosen[here]).tolist():
+                start, end, label, p = found[row]
+                near = [each for each in found if each[0] < end and start < each[1]]
+                given = p_class[label] / present if present else 0.0
+                p_span = sum(each[3] for each in near if each[2] == label)
+                p_span = max(p, min(1.0, p_span + float(self.unmarked[n]) * given))
+                state, reason = self._state(n, p, p_span, present, limit)
+                others = [each for each in near if each is not found[row]]
+                rows.append(
+                    (
+                        document, start, end, g.labels[label - 1], text[start:end], p, p_span,
+                        self._runner_up(others, 1 - present), self._votes(n, start, end), state,
+                        reason, self._source(n),
+                    )
+                )  # fmt: skip
         names = "document start end label text p_exact p_span runner_up votes state reason source"
         table = pd.DataFrame(rows, columns=names.split())
         table = table.sort_values(["document", "start", "end"], kind="stable", ignore_index=True)
@@ -135,58 +136,31 @@ class Facts:
         document = self.groups.documents[self.groups.document[n]]
         return "truth" if GOLD in self.spans.seen.get(document, ()) else "decision"
 
-    def _runner_up(self, n: int, row: int, near: AnyArray, present: float) -> str:
-        table, best, name = self.of, 1 - present, NONE
-        for other in near:
-            p = float(table["p_exact"][other])
-            if other != row and p > best:
-                place = f"{table['start'][other]}-{table['end'][other]}"
-                best, name = p, f"{self.groups.labels[table['label'][other] - 1]} {place}"
+    def _runner_up(self, others: list[tuple[int, int, int, float]], best: float) -> str:
+        name = NONE
+        for start, end, label, p in others:
+            if p > best:
+                best, name = p, f"{self.groups.labels[label - 1]} {start}-{end}"
         return name
 
     def _votes(self, n: int, start: int, end: int) -> str:
-        given = Counter(self._answers(n, start, end).values())
-        order = sorted(given.items(), key=lambda item: (-item[1], item[0] == NONE, item[0]))
+        """Count what coders marked at a place of a group."""
+        g = self.groups
+        here: dict[str, list[str]] = {}
+        for x, y, coder, label in g.marks[n]:
+            if coder != GOLD and x < end and start < y:
+                told = label if (x, y) == (start, end) else f"{label} {x}-{y}"
+                here.setdefault(coder, []).append(told)
+        given = Counter(map("+".join, here.values()))
+        given[NONE] += int(g.answer_first[n + 1] - g.answer_first[n]) - len(here)
+        order = sorted((+given).items(), key=lambda item: (-item[1], item[0] == NONE, item[0]))
         return ", ".join(f"{count} × {answer}" for answer, count in order)
-
-    def _answers(self, n: int, start: int, end: int) -> dict[str, str]:
-        """Return what each coder marked at a place of a group."""
-        g = self.groups
-        document = g.documents[g.document[n]]
-        out = {}
-        for a in range(g.answer_first[n], g.answer_first[n + 1]):
-            coder = g.coders[g.coder[a]]
-            here = [
-                label if (x, y) == (start, end) else f"{label} {x}-{y}"
-                for x, y, label in self._marks.get((document, coder, n), ())
-                if x < end and start < y
-            ]
-            out[coder] = "+".join(here) or NONE
-        return out
-
-    @cached_property
-    def _marks(self) -> dict[tuple[str, str, int], list[tuple[int, int, str]]]:
-        """Marks of each coder by group."""
-        g = self.groups
-        places: dict[tuple[str, int, int], list[int]] = {}
-        for n in range(len(g)):
-            document = g.documents[g.document[n]]
-            for s in range(g.shape_first[n], g.shape_first[n + 1]):
-                for start, end in g.shapes[s]:
-                    places.setdefault((document, start, end), []).append(n)
-        out: dict[tuple[str, str, int], list[tuple[int, int, str]]] = {}
-        for span in self.spans.spans:
-            for n in dict.fromkeys(places.get((span.document, span.start, span.end), ())):
-                key = (span.document, span.coder, n)
-                out.setdefault(key, []).append((span.start, span.end, span.label))
-        return out
 
     def candidates(self) -> pd.DataFrame:
         """Tabulate what coders marked, with votes."""
         import pandas as pd
 
-        g, table = self.groups, self.table
-        chosen = self.chosen(None, None)
+        g, chosen = self.groups, self.chosen(None, None)
         coders: dict[tuple[str, int, int, str], list[str]] = {}
         for span in self.spans.spans:
             if span.coder != GOLD:
@@ -194,21 +168,13 @@ class Facts:
                     span.coder
                 )
         rows = []
-        for row in _rows(table):
-            document, label = g.documents[row.document], g.labels[row.label - 1]
-            names = coders.get((document, row.start, row.end, label), [])
-            if names or row.p_exact >= PLAUSIBLE:
-                rows.append(
-                    (
-                        document,
-                        row.start,
-                        row.end,
-                        label,
-                        row.p_exact,
-                        ", ".join(names),
-                        chosen[row.Index],
-                    )
-                )
+        columns = [self.of[name].tolist() for name in ("document", "start", "end", "label")]
+        every = zip(*columns, self.of["p_exact"].tolist(), chosen.tolist(), strict=True)
+        for place, start, end, code, p, in_gold in every:
+            document, label = g.documents[place], g.labels[code - 1]
+            names = coders.get((document, start, end, label), [])
+            if names or p >= PLAUSIBLE:
+                rows.append((document, start, end, label, p, ", ".join(names), in_gold))
         names_ = ("document", "start", "end", "label", "p_exact", "coders", "in_gold")
         out = pd.DataFrame(rows, columns=list(names_))
         return out.sort_values(

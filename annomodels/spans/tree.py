@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,7 +85,8 @@ def draws_of(tree: xr.DataTree) -> Draws:
 def packed(spans: Spans) -> AnyArray:
     """Write spans as bytes of JSON."""
     held = {each.name: getattr(spans, each.name) for each in fields(spans)}
-    held["spans"] = [list(asdict(span).values()) for span in spans.spans]
+    row = attrgetter(*(each.name for each in fields(Span)))
+    held["spans"] = [row(span) for span in spans.spans]
     for name in ("seen", "texts", "tokens"):
         held[name] = dict(held[name])
     return np.frombuffer(json.dumps(held).encode("ascii"), np.uint8)

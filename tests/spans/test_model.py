@@ -66,11 +66,14 @@ def parameters(groups, seed=0):
 
 def by_kernel(groups, p, g):
     by_class, by_shape = np.empty(len(groups.labels) + 1), np.empty(50)
+    attends = p["of_visit"][:, None]
+    coder = np.repeat(np.arange(len(groups.coders)), np.diff(groups.visit_first))
+    silent = np.hstack([attends * p["confusion"][coder, :, 0] + 1 - attends, attends])
     value = group_weights(
         g, groups.answer_first, groups.coder, groups.visit, groups.label, groups.shape,
         groups.shape_first, groups.log_other, groups.log_shape, groups.log_nothing,
-        np.log(p["of_context"][groups.context[g]]), p["confusion"], p["of_visit"],
-        np.log(p["exact"]), np.log1p(-p["exact"]), by_class, by_shape,
+        np.log(p["of_context"][groups.context[g]]), np.log(p["confusion"].transpose(0, 2, 1)),
+        np.log(silent), np.log(p["exact"]), np.log1p(-p["exact"]), by_class, by_shape,
     )  # fmt: skip
     return value, by_class, by_shape
 
@@ -364,3 +367,17 @@ def test_other_models_and_engines_are_refused():
         am.fit(tiny(), engine="nuts")
     with pytest.raises(NotApplicable, match="leave out model and engine"):
         am.fit(tiny(), "dawid-skene")
+
+
+def test_options_of_a_fit_are_used_or_refused():
+    told = []
+    fit = am.fit(
+        tiny(), seed=1, draws=80, warmup=80, threads=1, progress=lambda *step: told.append(step)
+    )
+    assert told == [("sampling", n / 4, "") for n in range(5)]
+    again = am.fit(tiny(), seed=1, draws=80, warmup=80, threads=3)
+    assert np.array_equal(fit.draws.truth, again.draws.truth)
+    with pytest.raises(NotApplicable, match="without time_limit=, executor=: leave out"):
+        am.fit(tiny(), time_limit=9.0, executor="threads")
+    with pytest.raises(NotApplicable, match="chains=0 gives nothing"):
+        am.fit(tiny(), chains=0)

@@ -95,6 +95,12 @@ def test_units_make_items_as_before(made: Path, run: Run) -> None:
     assert rows["supports"] == "gold spans, agreement"
 
 
+def test_options_that_chains_of_spans_do_not_know_are_refused(run: Run) -> None:
+    code, _, err = run("run", "project", "-o", "late", "--time-limit", "9")
+    assert code != 0
+    assert "Spans are fitted without --time-limit: leave out --time-limit." in err
+
+
 def test_json_has_the_quality(run: Run) -> None:
     code, out, _ = run("run", "project", "-o", "as-json", "--seed", "1", "--format", "json", "-q")
     told = json.loads(out)
@@ -205,7 +211,7 @@ def test_an_audit_of_documents_corrects_the_quality(made: Path, run: Run) -> Non
     assert not {row["document"] for row in table(out)} & {*drawn["document"]}
     code, _, err = run("audit", "out", "--size", "40")
     assert code == 3
-    assert "12 can be drawn" in err
+    assert "12 can be drawn: 12 documents are already drawn" in err
     code, _, err = run("estimate", "out", "--truth", "audit.csv")
     assert code == 3
     assert "No document is judged" in err
@@ -272,6 +278,7 @@ def test_places_are_decided_on_the_page(made: Path, run: Run) -> None:
     ]
     page = (made / "paged" / "report.html").read_text("utf-8")
     assert "2 places are decided" in page
+    assert "They do not change the doubt about other places." in page
 
 
 def test_names_of_coders_stay_out_of_all_outputs(made: Path, run: Run) -> None:

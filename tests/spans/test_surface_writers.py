@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -88,28 +89,36 @@ def test_conll_has_the_words_and_the_outer_spans(tmp_path: Path) -> None:
     assert bare(words) == bare(known)
 
 
-def test_spacy_gets_the_exact_characters(tmp_path: Path) -> None:
-    path = am.write_gold(FLAT, tmp_path / "gold.spacy", "spacy", texts=SOURCE)
-    try:
-        import spacy
-        from spacy.tokens import DocBin
-    except ImportError:
-        found = json.loads(path.read_text("utf-8"))
-        assert [text for text, _ in found] == list(TEXTS.values())
-        made = [
-            (name, a, b, label)
-            for name, (_, parts) in zip(TEXTS, found, strict=True)
-            for a, b, label in parts["entities"]
-        ]
-    else:
-        docs = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
-        assert [doc.text for doc in docs] == list(TEXTS.values())
-        made = [
-            (name, e.start_char, e.end_char, e.label_)
-            for name, doc in zip(TEXTS, docs, strict=True)
-            for e in doc.ents
-        ]
-    assert sorted(made) == told(FLAT)
+@pytest.mark.parametrize("gold", [FLAT, GOLD], ids=["flat", "nested"])
+def test_spacy_gets_the_exact_characters(gold: pd.DataFrame, tmp_path: Path) -> None:
+    path = am.write_gold(gold, tmp_path / "gold.jsonl", "spacy", texts=SOURCE)
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert {row["document"]: row["text"] for row in rows} == TEXTS
+    made = []
+    for row in rows:
+        ends = [(token["start"], token["end"]) for token in row["tokens"]]
+        gaps = [row["text"][a:b] for (_, a), (b, _) in pairwise([(0, 0), *ends])]
+        assert set(gaps) <= {"", " "}  # a token keeps one blank after it, and nothing is lost
+        assert ends[-1][1] == len(row["text"])
+        marks = row["ents"] or row["spans"].get("sc", [])
+        assert {m["start"] for m in marks} <= {start for start, _ in ends}
+        assert {m["end"] for m in marks} <= {end for _, end in ends}
+        made += [(row["document"], m["start"], m["end"], m["label"]) for m in marks]
+    assert sorted(made) == told(gold)
+
+
+@pytest.mark.parametrize("gold", [FLAT, GOLD], ids=["flat", "nested"])
+def test_spacy_opens_its_file(gold: pd.DataFrame, tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
+    path = am.write_gold(gold, tmp_path / "gold.jsonl", "spacy", texts=SOURCE)
+    vocab, made = spacy.blank("xx").vocab, []
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        doc = spacy.tokens.Doc(vocab).from_json(row, validate=True)
+        assert doc.text == TEXTS[row["document"]]
+        found = doc.spans.get("sc", doc.ents)
+        made += [(row["document"], e.start_char, e.end_char, e.label_) for e in found]
+    assert sorted(made) == told(gold)
 
 
 def test_texts_that_are_not_known_are_asked_for(tmp_path: Path) -> None:

@@ -14,20 +14,16 @@ from annomodels.cli.gate import gate_code, parse_gates
 from annomodels.cli.loading import design_of, estimated, load_fit
 from annomodels.cli.options import COUNT, Truth, Writing, option, split_words
 from annomodels.cli.session import note
-from annomodels.cli.spans import audit_of_spans, estimate_of_spans
+from annomodels.cli.spans import estimate_of_spans
 from annomodels.cli.tables import emit
 from annomodels.data.columns import columns
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError
 from annomodels.spans.fit import SpanFit
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
 
     from annomodels.auditing.estimate import Estimate
-    from annomodels.fitting.fit import Fit
 
 ABOUT = {
     "overall": "quantity label",
@@ -66,21 +62,20 @@ def audit(
     (audit.json), where `annomodels estimate` finds it. Called again, the command draws a further
     round of other items.
     """
+    from annomodels.auditing.design import design_at
     from annomodels.auditing.sample import audit as draw
     from annomodels.io.mappings import items_from
 
     found, place = load_fit(fit), design_of(fit)
-    if isinstance(found, SpanFit):
+    of_spans = isinstance(found, SpanFit)
+    if of_spans:
         refuse_of_spans(among=among, **how)
-        Writing("", str(place), force=True).check()
-        audit_of_spans(found, fit, size, seed, start_over, writing)
-        return
     Writing("", str(place), force=True).check()
-    stale = place.is_file() and not start_over and not _is_of(place, found)
-    earlier = place if place.is_file() and not start_over and not stale else None
+    earlier = None if start_over else design_at(place, found)
+    stale = place.is_file() and not start_over and earlier is None
     chosen = None if among is None else items_from(among, items=found.data.items)
     drawn = draw(found, size, among=chosen, earlier=earlier, seed=seed, **how)
-    emit(drawn.table, writing, "Items to judge")
+    emit(drawn.table, writing, f"{'Documents' if of_spans else 'Items'} to judge")
     if stale:
         aside = place.with_name(f"{place.stem}-{int(place.stat().st_mtime)}.json")
         place.replace(aside)
@@ -88,20 +83,11 @@ def audit(
     # after the table: a design of items that nobody got would spoil the next round
     drawn.save(place, force=True)
     if earlier is not None:
-        note(f"This is round {len(drawn.design.rounds)}; its items were not drawn before.")
+        what = "documents" if of_spans else "items"
+        note(f"This is round {len(drawn.design.rounds)}; its {what} were not drawn before.")
     for text in drawn.notes:
         note(f"note: {text}")
     note(f"The design of the audit is in {place}.")
-
-
-def _is_of(place: Path, fit: Fit) -> bool:
-    """Return True if a design was drawn from a fit, so that a further round can follow it."""
-    from annomodels.auditing.design import fingerprint, read_design
-
-    try:
-        return read_design(place, fit).fingerprint == fingerprint(fit)
-    except AnnotationError:
-        return False
 
 
 @as_command(

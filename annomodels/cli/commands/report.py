@@ -60,6 +60,7 @@ def command(
     from annomodels.reporting.anonymous import anonymized
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.page import report
+    from annomodels.reporting.spans import SpanFacts
 
     if output is None and paper is None:
         raise click.UsageError("Name the file of the page with -o, or of the methods section.")
@@ -73,7 +74,7 @@ def command(
     if is_of_spans(of):
         if others or true_labels.paths or show or text or anonymize or target is not None:
             raise click.UsageError("A page on spans takes -o and --force only.")
-        report(of, output, force=force, files=files_of_spans(of, None, spreadsheet=False))
+        report(of, output, force=force, files=files_of_spans(SpanFacts(of), False))
         show_text(to_json({"report": output}) if as_json else f"{output}\n")
         return
     rivals = [load_fit(name) for name in others]

@@ -11,7 +11,7 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched, named_column
 from annomodels.io.words import OF_SPANS
 
-_LOOKED_AT = 50  # rows that decide
+_LOOKED_AT = 50  # marks that decide
 _LARGEST = 10**8  # characters of a text; larger numbers are times
 
 
@@ -27,9 +27,9 @@ def is_span_table(source: Source, options: Options) -> bool:
         return False
     rows = zip(*(table.columns[names[role]] for role in ("document", "start", "end")), strict=True)
     places: dict[str, set[tuple[int, int]]] = {}
-    for document, *ends in islice(rows, _LOOKED_AT):
-        if all(map(is_blank, ends)):
-            continue
+    # rows without a place only say who read which document, and may all come first
+    marks = (row for row in rows if not all(map(is_blank, row[1:])))
+    for document, *ends in islice(marks, _LOOKED_AT):
         place = _place(ends)
         if place is None:
             return False

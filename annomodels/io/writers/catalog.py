@@ -66,27 +66,27 @@ SPAN_BACKS: Mapping[str, Writer] = _by_name(
     Writer("label-studio", "Label Studio, predictions", spans.label_studio),
     Writer("prodigy", "Prodigy, examples to review", spans.prodigy),
     Writer("doccano", "doccano, rows of sequence labeling", spans.doccano),
-    Writer("spacy", "spaCy, a DocBin (JSON without spaCy)", spans.spacy),
+    Writer("spacy", "spaCy, a document per line (Doc.from_json)", spans.spacy),
 )
 
 
-def span_files(gold: object, to: str, source: Spans | None = None) -> dict[str, str | bytes]:
+def span_files(gold: object, to: str, source: Spans | None = None) -> dict[str, str]:
     """Return the files of gold spans for a tool by their names; an only file has none."""
     found = spans.gold_spans(gold, source)
     writer = named(to, SPAN_BACKS)
     spans.with_texts(found, to)
-    made: dict[str, str | bytes] = writer.make(found)
+    made: dict[str, str] = writer.make(found)
     return made
 
 
-def put_files(files: Mapping[str, str | bytes], path: Path, force: bool) -> Path:
+def put_files(files: Mapping[str, str], path: Path, force: bool) -> Path:
     """Write a file, or several below a folder; texts as UTF-8."""
     for name, made in files.items():
         place = path / name if name else path
         if name:
             place.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(place, force) as temporary:
-            temporary.write_bytes(made.encode() if isinstance(made, str) else made)
+            temporary.write_bytes(made.encode())
     return path
 
 

@@ -7,7 +7,6 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from annomodels.io.writers.layouts import as_json, as_lines
 
 NEEDED = ("document", "start", "end", "label")
 NAME = "annomodels"
-Files = dict[str, str | bytes]
+Files = dict[str, str]
 
 
 class GoldSpan(NamedTuple):
@@ -276,35 +275,24 @@ def doccano(gold: GoldSpans) -> Files:
 
 
 def spacy(gold: GoldSpans) -> Files:
-    """Return a DocBin; without spaCy the list of texts and entities that it converts."""
-    group = "spans" if gold.is_nested else "entities"
-    try:
-        tokens, vocab = import_module("spacy.tokens"), import_module("spacy.vocab").Vocab()
-    except ImportError:
-        rows = [
-            [gold.texts[document], {group: [list(s[:3]) for s in spans]}]
-            for document, spans in gold.spans.items()
-        ]
-        return {"": as_json(rows)}
-    made = tokens.DocBin(store_user_data=True)
+    """Return a line for each document, which ``spacy.tokens.Doc.from_json`` takes."""
+    rows = []
     for document, spans in gold.spans.items():
         text, before = gold.texts[document], 0
-        words: list[str] = []
-        spaces: list[bool] = []
-        for start, end in [*gold.pieces(document), (len(gold.texts[document]),) * 2]:
-            between = text[before:start]
-            if between.startswith(" ") and words:
-                spaces[-1], between = True, between[1:]
-            for part in (between, text[start:end]):
-                words += [part] * bool(part)
-                spaces += [False] * bool(part)
+        tokens: list[tuple[int, int]] = []
+        for start, end in [*gold.pieces(document), (len(text),) * 2]:
+            if tokens and text[before:start].startswith(" "):  # which spaCy keeps with the token
+                before += 1
+            tokens += [piece for piece in ((before, start), (start, end)) if piece[0] < piece[1]]
             before = end
-        doc = tokens.Doc(vocab, words=words, spaces=spaces, user_data={"document": document})
-        marks = [doc.char_span(s.start, s.end, label=s.label) for s in spans]
-        if gold.is_nested:
-            doc.spans["sc"] = marks
-        else:
-            doc.ents = marks
-        made.add(doc)
-    packed: bytes = made.to_bytes()
-    return {"": packed}
+        marks = [{"start": s.start, "end": s.end, "label": s.label, "kb_id": ""} for s in spans]
+        rows.append(
+            {
+                "text": text,
+                "ents": [] if gold.is_nested else marks,
+                "tokens": [{"id": n, "start": a, "end": b} for n, (a, b) in enumerate(tokens)],
+                "spans": {"sc": marks} if gold.is_nested else {},
+                "document": document,
+            }
+        )
+    return {"": as_lines(rows)}

@@ -144,6 +144,9 @@ def _quality(facts: SpanFacts) -> list[Part]:
     if facts.estimate is not None:
         rows = summary("estimate", "With the audit, by it alone, and by the model", facts.estimate)
         return [*parts, *rows, *notes(facts.estimate.notes)]
+    if facts.states["decided"]:
+        told = "Decided places count as right. They do not change the doubt about other places."
+        parts.append(Part("text", told))
     folder = folder_in(str(facts.fit.tree.attrs.get("command", "")))
     return [
         *parts,
