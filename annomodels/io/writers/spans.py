@@ -1,4 +1,4 @@
-"""Gold spans in the formats of tools; each is read again to the same spans."""
+"""Gold spans in the formats of tools, which each tool reads again to the same spans."""
 
 from __future__ import annotations
 
