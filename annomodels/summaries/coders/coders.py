@@ -32,7 +32,7 @@ SURE = 0.95
 FEWEST_RIGHT, MOST_RIGHT, CELLS = 40, 400, 20_000_000
 TELLS = 0.12  # fraction of the truth's entropy from which labels are informative
 
-# the table shows one measure per coder; files add model accuracy, skill and bits
+# only one measure per coder is shown; the data frame also has accuracy, skill and bits
 _BEFORE, _AFTER = "coder group kind advice n", "p_spammer p_below_target bias"
 COLUMNS = columns_of(f"{_BEFORE} share_right {_AFTER}")
 OF_SCAN = columns_of(f"{_BEFORE} accuracy {_AFTER}")
@@ -257,7 +257,6 @@ def flagged(table: pd.DataFrame) -> Bools:
 
 
 def _advice(table: pd.DataFrame, swaps: dict[int, str]) -> list[str]:
-    """Choose the advice for each coder by the first rule that applies."""
     bits, n = table["bits"].to_numpy(), table["n"].to_numpy()
     mean = float(bits @ n / max(n.sum(), 1))
     little = bits < NEXT_WORTH * mean

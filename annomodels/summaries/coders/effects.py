@@ -77,7 +77,6 @@ class _Effects(NamedTuple):
 
 
 def _draws(tree: xr.DataTree, data: Annotations) -> dict[str, _Effects]:
-    """Return the coefficients by name."""
     model = model_of(tree)
     return {
         each.name: _Effects(

@@ -91,7 +91,6 @@ def gold(
 
 
 def _sources(tree: xr.DataTree, data: Annotations) -> list[str]:
-    """Return the source of each label, shape [item]."""
     code = np.where(data.known >= 0, 1, 0)
     if "audit" in tree.children:
         code[tree["audit"].to_dataset()["audited_item"].values] = 2

@@ -133,7 +133,7 @@ def p_contested_of(data: Annotations) -> Floats:
 
 
 def _divided(p: Floats, data: Annotations) -> tuple[Bools, bool]:
-    """Flag items that divide the coders; also return if groups of coders side together."""
+    """Flag items that divide the coders; also return whether groups of coders side together."""
     n = data.votes.sum(axis=1)
     able = (n >= CONTESTED_LABELS) & (n - data.votes.max(axis=1) >= CONTESTED_APART)
     chosen = listed(p, able)

@@ -215,7 +215,6 @@ def _against(gold: Ints, p: Floats, known: Ints) -> Ints:
 
 
 def _expected_against(p: Floats) -> float:
-    """Return the expected number of such items."""
     flat = p**FLATTER  # matrices from few labels are overconfident
     flat /= flat.sum(axis=1, keepdims=True)
     return float(np.where(p < AGAINST, flat, 0.0).sum())
