@@ -63,7 +63,7 @@ def payload(facts: Facts, command: str) -> str:
 
 
 def _has_plan(facts: Facts) -> bool:
-    """Return True if the folder of the command holds the design of the audit."""
+    """Return True if the folder of the command contains the design of the audit."""
     if facts.estimate is None or facts.estimate.how != "audit":
         return False
     return Path(folder_of(facts), "audit.json").is_file()

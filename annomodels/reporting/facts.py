@@ -149,7 +149,7 @@ class Facts:
 
     @cached_property
     def coverage(self) -> Summary:
-        """Number of items that each threshold keeps."""
+        """Number of items kept at each threshold."""
         if self.has("coverage"):
             return self.fit.coverage(self.known)
 
@@ -173,7 +173,7 @@ class Facts:
 
     @property
     def known_items(self) -> int:
-        """Number of items with known labels, given to the fit or found by an audit."""
+        """Number of items with known labels, from the input or an audit."""
         return self.tally.known if self.on_disk else int((self.data.known >= 0).sum())
 
     @property

@@ -131,5 +131,4 @@ def _coders(table: pd.DataFrame) -> str:
 
 
 def _ends(low: float, high: float) -> str:
-    """Format an interval; empty without one."""
     return f" (95 % interval {decimal(low)} to {decimal(high)})" if math.isfinite(low) else ""

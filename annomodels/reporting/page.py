@@ -201,7 +201,6 @@ def page(
 
 
 def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
-    """Return heading, first screen, run and items of the page on a fit."""
     from annomodels.reporting.head import head
     from annomodels.reporting.sections.numbers import head as head_of_numbers
 
@@ -226,7 +225,6 @@ def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
 
 
 def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
-    """Return heading, first screen and run of the page on coreference."""
     from annomodels.reporting.sections.links import head
 
     fit, names = facts.fit, [document.id for document in facts.documents]
@@ -245,7 +243,6 @@ def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
 
 
 def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, object]:
-    """Return heading, first screen, run and places of the page on gold spans."""
     from annomodels.reporting.sections.spans import head
 
     attrs, spans = facts.fit.tree.attrs, facts.fit.spans

@@ -113,7 +113,7 @@ class Head(NamedTuple):
 
     @property
     def shown(self) -> list[tuple[str, int, str, float]]:
-        """States that hold items: style, count, name, and share in percent."""
+        """States with items: style, count, name, and share in percent."""
         total = max(sum(n for _, n, _ in self.bar), 1)
         return [(css, n, name, 100 * n / total) for css, n, name in self.bar if n]
 

@@ -196,7 +196,7 @@ def as_latex(text: str) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Return a table as Markdown; the columns after the first `words` hold numbers."""
+    """Return a table as Markdown; the columns after the first `words` contain numbers."""
     rule = "|---" * words + "|---:" * (len(head) - words) + "|"
     lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
     return "\n".join([lines[0], rule, *lines[1:]])

@@ -122,7 +122,6 @@ def _predictive(found: Summary) -> Part:
 
 
 def _ranks(facts: Facts) -> Part:
-    """Plot the ranks of the draws of each chain."""
     return picture(
         plots.ranks(facts.fit),
         "ranks",

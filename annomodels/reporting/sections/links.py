@@ -98,7 +98,6 @@ def head(facts: LinkFacts) -> Head:
 
 
 def _actions(facts: LinkFacts, kinds: dict[str, int]) -> list[Action]:
-    """Return the recommended actions."""
     out = []
     if two := kinds["two readings"]:
         about = "with two readings: fix the guideline if it is silent"

@@ -103,7 +103,7 @@ def _coders(facts: LinkFacts) -> list[Part]:
 
 
 def cards(facts: LinkFacts) -> list[Card]:
-    """Return a card per coder, the least like the others first."""
+    """Return a card per coder, the most different coder first."""
     alone: dict[str, list[str]] = {}
     for place in _in_context(facts):
         for _, who, n in place.readings:
