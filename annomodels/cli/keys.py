@@ -57,7 +57,7 @@ Command = Callable[..., Any]
 
 
 def key_of(group: str, name: str, **form: Any) -> Callable[[Command], Command]:
-    """Return a key of an option ``--group KEY=VALUE``."""
+    """Return a decorator that adds a key of an option ``--group KEY=VALUE``."""
     return click.option(f"--{group}.{name}", name, cls=Key, **form)
 
 

@@ -120,7 +120,7 @@ class Context(click.Context):
 
 
 class LazyGroup(click.Group):
-    """Group whose help is written from :data:`COMMANDS` without importing any command."""
+    """Group that writes its help from :data:`COMMANDS` without importing commands."""
 
     context_class = Context
 

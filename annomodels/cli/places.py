@@ -19,7 +19,7 @@ class Existing(Problem):
 
 
 class CannotWrite(Problems):
-    """Outputs cannot be written where they were asked for."""
+    """Error for outputs that cannot be written."""
 
     about = "output"
 

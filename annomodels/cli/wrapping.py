@@ -1,4 +1,4 @@
-"""Text in lines of a given width: words and commands stay whole."""
+"""Wrapping of text to a width, without breaking words or commands."""
 
 from __future__ import annotations
 

@@ -130,7 +130,6 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
 
 
 def _facts(labels: Annotations, found: list[Counted]) -> dict[str, Any]:
-    """Return the facts about a question as plain data."""
     checks = {
         fact.check.replace(" ", "_"): {
             "value": fact.value,
@@ -143,7 +142,6 @@ def _facts(labels: Annotations, found: list[Counted]) -> dict[str, Any]:
 
 
 def _uses(uses: dict[str, tuple[Use, ...]]) -> dict[str, Any]:
-    """Return supported and unsupported analyses as plain data."""
     pairs = [(question, use) for question, said in uses.items() for use in said]
     several = len(uses) > 1 or "" not in uses
 
