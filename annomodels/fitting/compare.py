@@ -106,7 +106,6 @@ def _names(fits: list[Fit]) -> dict[str, Fit]:
 
 
 def _check(named: dict[str, Fit]) -> None:
-    """Refuse fits that cannot be compared."""
     if len(named) < 2:
         raise NotApplicable(f"A comparison needs two fits or more, not {len(named)}.")
     for name, fit in named.items():
@@ -129,7 +128,6 @@ def _check(named: dict[str, Fit]) -> None:
 
 
 def _ranked(found: dict[str, HeldOut]) -> pd.DataFrame:
-    """Tabulate the fits, best first."""
     import pandas as pd
 
     weights = _stacking(found)
@@ -158,7 +156,7 @@ def _ranked(found: dict[str, HeldOut]) -> pd.DataFrame:
 
 def _verdict(gap: float, error: float) -> str:
     """Describe the evidence that a fit predicts worse than the best."""
-    # differences below 4 nats are not resolved whatever their standard error says (Sivula et al.
+    # differences below 4 nats are not resolved regardless of their standard error (Sivula et al.
     # 2020, doi:10.48550/arXiv.2008.10296)
     if gap > -4 or gap > -2 * error:
         return "as good as the best, as far as these data show"
@@ -196,7 +194,6 @@ def _stacking(found: dict[str, HeldOut]) -> dict[str, float]:
 
 
 def _draws(found: dict[str, HeldOut]) -> xr.Dataset:
-    """Return the pointwise scores of all fits."""
     import xarray as xr
 
     scores = np.stack([part.elpd for part in found.values()])
@@ -208,7 +205,6 @@ def _draws(found: dict[str, HeldOut]) -> xr.Dataset:
 
 
 def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:
-    """Return the notes that a reader of the table needs."""
     n = len(next(iter(found.values())).elpd)
     notes = [
         f"Scores are sums over {n:,} {by}s, in nats; higher is better. A model that predicts "

@@ -258,7 +258,7 @@ class Fit(Html):
     def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
         """Return the share of right labels, kind and advice, one row per coder.
 
-        Files also have accuracy, skill and information under the model.
+        The table also has accuracy, skill and information under the model.
 
         For numbers, return bias, scale, noise and reliability; for links, sensitivity and
         specificity (or accuracy) for each class of labels.
@@ -334,7 +334,7 @@ class Fit(Html):
 
     @verb
     def agreement(self) -> Summary:
-        """Return coefficients three ways: value, sampling posterior, model-implied posterior.
+        """Return coefficients: value, sampling posterior and model-implied posterior.
 
         For numbers, return interval alpha: observed, model-implied, and for two new coders.
         """
@@ -406,7 +406,7 @@ class Fit(Html):
 
     @verb
     def prior_sensitivity(self) -> Summary:
-        """Compute what changes if the priors count a fifth less, or a quarter more."""
+        """Compute the effect of priors a fifth weaker or a quarter stronger."""
         from annomodels.summaries.trust.priors import prior_sensitivity
 
         return self._table(prior_sensitivity)

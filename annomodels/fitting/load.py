@@ -138,7 +138,6 @@ def _read(path: Path, named: Path) -> Any:
 
 
 def _model_of(tree: Any, named: Path, given: Classes) -> Model:
-    """Return the model that a tree names."""
     try:
         known = placed(json.loads(tree.attrs["model"]), _classes(given))
     except (AnnotationError, NotApplicable):

@@ -200,7 +200,6 @@ def _fit_of(
     settings: Settings,
     result: RawResult,
 ) -> Fit:
-    """Build the fit from the result of an engine."""
     result.posterior, fitted = fitted.result_draws(result.posterior), fitted.result_model
     n_chains, n_draws = result.lp.shape
     result.attrs = {
@@ -269,7 +268,6 @@ def _few_labels(data: Annotations | Scanned | Candidates) -> bool:
 
 
 def _require_links(model: Model) -> None:
-    """Refuse models of labels for mentions and their antecedents."""
     if model.truth != "link":
         raise NotApplicable(
             f"The {model.title} model describes labels of items, not mentions and their "
