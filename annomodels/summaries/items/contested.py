@@ -1,4 +1,4 @@
-"""Items that divide coders more than coder errors explain: P(contested), and lists of such items."""
+"""Items that divide coders more than their errors explain: P(contested), and lists of them."""
 
 # Nothing here is random, so every fit of the same labels gives the same list of items.
 
