@@ -29,10 +29,10 @@ _HOW = {
 
 
 def advised(facts: Facts) -> tuple[int, float]:
-    """Return the number of random items to judge, and the relative width of the interval then.
+    """Return how many random items to judge, and the share of its width the interval then has.
 
-    The number halves the interval of wrong labels if that takes at most half a working day;
-    otherwise it is one hour of items. The width is NaN if unknown, 0 if all items are judged.
+    The size halves the interval of the number of wrong labels, if half a working day is enough;
+    else it is that of an hour. The share is NaN if it is not known, 0 if all items are judged.
     """
     from annomodels.auditing.design import beliefs, open_items
     from annomodels.auditing.estimator import forecast_widths, needed
@@ -46,7 +46,7 @@ def advised(facts: Facts) -> tuple[int, float]:
         return AUDIT_HOUR, float("nan")
     plan = [row for row in forecast_widths(p, part, prior) if row[0] <= 2 * AUDIT_MOST]
     size = needed(plan, AUDIT_GOAL * width, of.n)
-    # a round number that is large enough for every stratum
+    # a size that a person remembers, and that gives every stratum its items
     size = max(10 * math.ceil(size / 10), LEAST)
     if size <= min(AUDIT_MOST, of.n):
         return size, AUDIT_GOAL

@@ -34,7 +34,7 @@ class Shown:
     columns: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
 
-# advice on the first screen, in order
+# advice that the first screen gives, in its order
 ADVICE = ("stop", "correct", "give test items", "retrain")
 
 
@@ -92,7 +92,7 @@ class Facts:
 
     @cached_property
     def to_audit(self) -> tuple[int, float]:
-        """Number of random items to judge, and the relative width of the interval then."""
+        """How many random items to judge, and the share of its width the interval then has."""
         from annomodels.reporting.audited import advised
 
         return advised(self)
