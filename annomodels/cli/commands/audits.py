@@ -95,7 +95,7 @@ def audit(
 
 
 def _is_of(place: Path, fit: Fit) -> bool:
-    """Return True if a design belongs to a fit, so that a further round can follow."""
+    """Return True if a design was drawn from a fit, so that a further round can follow it."""
     from annomodels.auditing.design import fingerprint, read_design
 
     try:
