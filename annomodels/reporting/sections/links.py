@@ -1,4 +1,4 @@
-"""A page on coreference: its first screen, agreement, texts, and words."""
+"""A page on coreference: first screen, agreement, texts, methods and glossary."""
 
 from __future__ import annotations
 

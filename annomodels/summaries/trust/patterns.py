@@ -221,7 +221,7 @@ def _expected_against(p: Floats) -> float:
 
 
 def twice_finding(found: Consensus) -> Finding:
-    """Judge whether more items than by chance have the same labels by the same coders."""
+    """Judge whether more items than expected by chance have the same labels by the same coders."""
     # The expected number assumes independent errors, times a factor from pairs of items that differ
     # in one label: shared errors make both more frequent, duplicate items only the first.
     from scipy.special import pdtrc
@@ -276,7 +276,7 @@ def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
 
 
 def drift_finding(found: Consensus) -> Finding:
-    """Judge whether coders lose more accuracy in their second half than others lose there."""
+    """Judge whether coders lose more accuracy in their second half than others on these items."""
     # Relative to the coder's accuracy on the class and the others' loss on the item. Items are
     # ordered by name.
     from scipy.special import ndtr
