@@ -1,6 +1,6 @@
-"""The command line: one file per command in ``commands``, the manners they share beside it.
+"""Command line: one file per command in ``commands``, and the modules that they share.
 
-May import everything; nothing imports it. What ``annomodels --help`` reaches imports only click.
+May import everything; nothing imports it. Code behind ``annomodels --help`` imports only click.
 """
 
 from __future__ import annotations
@@ -9,6 +9,6 @@ import os
 
 
 def leave_at_once(number: int, frame: object) -> None:
-    """End a process that has not begun its work, on a signal."""
+    """End a process on a signal, before its work has started."""
     os.write(2, b"error: Interrupted; no output is left half-written.\n")
     os._exit(130)

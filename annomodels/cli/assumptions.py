@@ -1,4 +1,4 @@
-"""Options that say what is assumed of items and coders that do not exist yet."""
+"""Options for assumptions about simulated items and coders."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _assumptions(
 
 
 def numbers_from(text: str) -> tuple[int, int]:
-    """Read ``5`` or ``2-6``.
+    """Parse ``5`` or ``2-6``.
 
     >>> numbers_from("5"), numbers_from("2-6")
     ((5, 5), (2, 6))
@@ -89,7 +89,7 @@ def numbers_from(text: str) -> tuple[int, int]:
 
 
 def whole_numbers(ctx: click.Context, parameter: click.Parameter, text: str) -> list[int]:
-    """Read ``10,20``; the callback of an option."""
+    """Parse ``10,20``, as the callback of an option."""
     words = split_words(ctx, parameter, text)
     if not all(re.fullmatch(r"\d{1,9}", word, re.ASCII) for word in words):
         wrong = f"{text}: write whole numbers, such as 10,20."

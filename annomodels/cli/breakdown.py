@@ -1,4 +1,4 @@
-"""Agreement taken apart: ``--by`` document, label, item, coder or pair, and ``--diagnose``."""
+"""Agreement by ``--by`` document, label, item, coder or pair, and ``--diagnose``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_DRAWN = 12
 def coefficient_names(
     asked: Sequence[str], gates: Sequence[str], default: Sequence[str]
 ) -> list[str]:
-    """Names to compute: those asked for, else the default, and those that gates need."""
+    """Return the coefficients to compute: requested or default ones, and those of gates."""
     from annomodels.coefficients.catalogue import COEFFICIENTS, find
 
     try:
@@ -51,7 +51,7 @@ OF_SPANS = ("alpha_u", "span_f1", "span_f1_overlapping", "token_alpha")
 
 
 def distance_of(given: str | None, data: Annotations, sets: bool) -> str | list[list[float]] | None:
-    """Return the distance to use: its name, or its table from a file; sets have one by default."""
+    """Return the distance: its name, or a table from a file; sets have a default."""
     are_sets = any(isinstance(label, frozenset) for label in data.labels)
     if sets and not are_sets:
         raise click.UsageError(
@@ -75,7 +75,7 @@ def parts_table(
     positive: str | None,
     progress: Progress,
 ) -> tuple[pd.DataFrame, tuple[Column, ...]]:
-    """Break coefficients down, put the tables one below the other, and name the main columns."""
+    """Break down coefficients, concatenate the tables, and return the main columns."""
     import pandas as pd
 
     from annomodels.coefficients.catalogue import COEFFICIENTS
@@ -118,8 +118,8 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
 
 
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:
-    """Write a diagnosis in the form asked for, and return its table of coefficients."""
-    # JSON holds sentences and every table; other forms one table of all parts with their shares.
+    """Write a diagnosis in the requested form, and return its table of coefficients."""
+    # JSON contains the sentences and all tables; other forms one table of all parts.
     from annomodels.coefficients.parts.diagnose import diagnose
 
     try:

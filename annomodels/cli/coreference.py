@@ -1,4 +1,4 @@
-"""The steps of ``annomodels coref``: reading, fitting, and the folder it writes."""
+"""Steps of ``annomodels coref``: reading, fitting, and the output folder."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _ENDINGS = {".csv", ".tsv", ".json", ".md", ".tex"}
 
 
 def is_folder(output: str) -> bool:
-    """Return True for a folder: it is one, or its name has no ending of a table."""
+    """Return True for an existing folder, or a name without the extension of a table."""
     return output != "-" and (Path(output).is_dir() or Path(output).suffix.lower() not in _ENDINGS)
 
 
 def names_of(model: str) -> tuple[str, ...]:
-    """Return the names of the files of the folder."""
+    """Return the names of the files in the folder."""
     return _TABLES if model == "none" else (*_TABLES, *_SILVER)
 
 
@@ -61,7 +61,7 @@ def check_chains(chains: Sequence[str]) -> None:
 
 
 def document_options(command: Command) -> Command:
-    """Add the options that say how FILES are read; the command gets them as ``reading``."""
+    """Add the reading options of FILES, which the command receives as ``reading``."""
     from annomodels.io.coref.reading import read
 
     options = options_of(
@@ -87,7 +87,7 @@ def document_options(command: Command) -> Command:
 
 
 def load(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
-    """Read documents; all problems of all files are told at once."""
+    """Read documents; report the problems of all files at once."""
     from annomodels.io.coref.reading import read
 
     named = [named_path(one) for one in files]
@@ -119,7 +119,7 @@ def _genre(pattern: str | None) -> Any:
 
 
 def say(documents: Sequence[Document]) -> None:
-    """Print on stderr what was read, with the notes of the reader."""
+    """Print a summary of the documents and the notes of the reader on stderr."""
     coders = {coder for document in documents for coder in document.layers}
     mentions = sum(len(document.keys) for document in documents)
     sizes = counted(len(documents), "text"), counted(len(coders), "coder")
@@ -138,7 +138,7 @@ def say(documents: Sequence[Document]) -> None:
 def write_folder(
     folder: str, found: LinkFacts, table: pd.DataFrame, model: str, singletons: bool
 ) -> bool:
-    """Write all outputs beside the folder, then move them in; `table` is that of agreement."""
+    """Write all outputs to a temporary folder, then move them; `table` has the agreement."""
     from annomodels.reporting.page import report_links
 
     with filled_folder(folder) as beside, Stages() as stages:
@@ -177,7 +177,7 @@ def write_folder(
 
 
 def _unaligned(documents: Sequence[Document]) -> pd.DataFrame:
-    """Mentions that some coders marked and others did not, of all texts."""
+    """Return mentions of all texts that some coders marked and others did not."""
     import pandas as pd
 
     parts = [document.unaligned() for document in documents]

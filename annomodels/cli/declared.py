@@ -1,4 +1,4 @@
-"""A command from a function: what several commands take is declared here, once, by its name."""
+"""Commands from functions; parameters of several commands are declared here, once, by name."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ SHARED: dict[str, Option] = {
 
 
 def as_command(*examples: str) -> Callable[[Command], click.Command]:
-    """Make a command of a function, with what its parameters are called in :data:`SHARED`.
+    """Create a command from a function whose parameters may name entries of :data:`SHARED`.
 
-    Other options are declared above the function and keep their order in the help; a shared one
-    follows the parameter before it. A parameter `job` stands for the fields of :class:`Job`. The
-    function returns its exit code, or None if all is done.
+    Other options are declared above the function and keep their order in the help; a shared
+    option follows the preceding parameter. A parameter `job` represents the fields of
+    :class:`Job`. The function returns its exit code, or None on success.
     """
 
     def make(function: Command) -> click.Command:
@@ -108,9 +108,9 @@ def as_command(*examples: str) -> Callable[[Command], click.Command]:
             names[:] = [n for name in names for n in (_FIELDS if name == "job" else (name,))]
             command = _with_job(function)
         shared = dict(SHARED)
-        if {"reading", "true_labels"} <= {*names}:  # where --truth may be a column, too
+        if {"reading", "true_labels"} <= {*names}:  # --truth may also be a column
             shared["reading"] = functools.partial(read_options, leave_out=("truth",))
-        found = parameters_of(command)  # the last in the help is the first here
+        found = parameters_of(command)  # in reverse order of the help
         own = vars(command).get("gathered", ())
         before = len(found)
         for name in names:
@@ -136,7 +136,7 @@ _FIELDS = tuple(each.name for each in fields(Job))
 
 
 def _with_job(function: Command) -> Command:
-    """Hand the options of a run over as one value."""
+    """Pass the options of a run as one value."""
 
     @functools.wraps(function)
     def command(**values: Any) -> Any:

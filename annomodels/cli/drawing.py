@@ -1,7 +1,7 @@
-"""Tables on a terminal, drawn by rich in its width: names whole, numbers whole, texts wrapped.
+"""Tables on a terminal, drawn by rich: names and numbers are complete, texts are wrapped.
 
-Columns are taken from the left as long as there is room. A name that is too long for its column
-stands on a line above its row; a text that finds no room stands below it.
+Columns are added from the left while there is room. A name that is too long for its column is
+printed above its row; a text without room is printed below the row.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 GAP = 2
-UNDER = 4  # how far a text is indented that stands below its row
-LEAST_TEXT = 24  # columns that a text needs to stand beside the numbers
-FOR_NAMES = 0.55  # share of the width that the names of a row may always take
+UNDER = 4  # indentation of a text below its row
+LEAST_TEXT = 24  # width that a text needs next to the numbers
+FOR_NAMES = 0.55  # fraction of the width that the names of a row may always use
 LONGEST_NAME = 200  # characters; longer names are cut, so that no cell fills the screen
-MOST_NAMED = 7  # columns without room that are named
+MOST_NAMED = 7  # columns without room to list by name
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A column and its cells as texts."""
+    """Column and its cells as text."""
 
     column: Column
     cells: tuple[str, ...]
@@ -44,7 +44,7 @@ class Drawn:
 
     @property
     def heading(self) -> str:
-        """The name as it is read."""
+        """Heading of the column."""
         return self.column.heading
 
     @property
@@ -58,7 +58,7 @@ class Drawn:
         return max([self.least, *map(size, self.cells)])
 
     def shorter_than(self, width: int) -> int:
-        """Return the width of the longest text that is shorter, if the heading allows it."""
+        """Return the width of the longest text below `width`, at least that of the heading."""
         return max([self.least, *(n for n in map(size, self.cells) if n < width)])
 
     def wraps(self, width: int) -> bool:
@@ -75,7 +75,7 @@ def draw(
     wide: bool = False,
     level: int = 95,
 ) -> None:
-    """Draw the columns of `short`, or with `wide` all in parts; below stands what they mean."""
+    """Draw the columns of `short`, or all with `wide`, and print their meanings below."""
     from rich.console import Console
     from rich.text import Text
 
@@ -97,7 +97,7 @@ def draw(
             named = f"{', '.join(hidden[: MOST_NAMED - 1])} and {rest_of_them} others"
         note(
             f"No room for {named}: make the terminal wider."
-            if wide  # no room beside the names
+            if wide  # no room next to the names
             else f"{more}: {named}. -v shows all."
         )
     if any(one.interval and one.name in shown for one in first):
@@ -107,7 +107,7 @@ def draw(
 
 
 def _columns(table: pd.DataFrame, short: Sequence[Column]) -> tuple[list[Column], list[Column]]:
-    """Return the columns of `short`, all if there are none, and the others."""
+    """Return the columns of `short` (all if it is empty), and the other columns."""
     first = present(short, table)
     known = {name for one in first for name in (one.name, *(one.interval or ()))}
     others = [_alone(name, table) for name in map(str, table) if name not in known]
@@ -116,7 +116,7 @@ def _columns(table: pd.DataFrame, short: Sequence[Column]) -> tuple[list[Column]
 
 
 def _alone(name: str, table: pd.DataFrame) -> Column:
-    """Return a column as it is where nobody chose it: without its interval."""
+    """Return the default form of a column that `short` lacks, without its interval."""
     numeric = table[name].dtype.kind in "iuf"
     if name in COLUMNS and (numeric or not COLUMNS[name].numeric):
         return COLUMNS[name].called(interval=None, of=None, digits=3)
@@ -129,7 +129,7 @@ def _cells(column: Column, table: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _in_parts(console: Console, columns: Sequence[Drawn], width: int, *, every: bool) -> set[str]:
-    """Print what has room, or with `every` further parts with the rest; return what is shown."""
+    """Print columns with room, or with `every` all in parts; return the names shown."""
     numbers = (n for n, one in enumerate(columns) if one.column.kind not in ("name", "tag"))
     end = next(numbers, len(columns)) or 1
     keys, others = columns[:end], columns[end:]
@@ -146,12 +146,12 @@ def _in_parts(console: Console, columns: Sequence[Drawn], width: int, *, every: 
 
 
 def _widths(keys: Sequence[Drawn], others: Sequence[Drawn], width: int) -> dict[str, int]:
-    """Return the widths of the columns that stand beside each other."""
+    """Return the widths of the columns that are printed side by side."""
     widths = {one.name: one.natural for one in keys}
     first = [GAP + one.natural for one in others if not one.wraps(width)][:2]
     limit = max(int(width * FOR_NAMES) if first else width, width - sum(first))
     while sum(widths.values()) + GAP * (len(keys) - 1) > limit:
-        # narrow the column in which the fewest names need a separate line for the room gained
+        # narrow the column where each character gained moves the fewest names to a separate line
         prices = {}
         for one in keys:
             narrower, now = one.shorter_than(widths[one.name]), widths[one.name]

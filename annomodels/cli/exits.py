@@ -1,4 +1,4 @@
-"""Exit codes, and how an exception becomes one of them with a sentence."""
+"""Exit codes, and the messages of exceptions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def explain(error: BaseException, session: Session) -> int:
-    """Print what went wrong, with a traceback only if asked for, and give the exit code."""
+    """Print an error, with a traceback if requested, and return the exit code."""
     if session.debug and not isinstance(error, click.UsageError):
         traceback.print_exception(error)
     from annomodels.cli.places import as_given
@@ -44,21 +44,21 @@ def explain(error: BaseException, session: Session) -> int:
     return code
 
 
-# sentences of messages that say what to do
+# sentences that already contain a fix
 ACTION = re.compile(r"(?:^|[.:;] )(?:Use|Give|Name|Choose|Add) ")
-# and such messages of this package, which name the options that go together
+# options in messages of this package, which are a fix, too
 OWN = re.compile(r"(?<![\w-])--[a-z]")
 
 
 def reason_of(error: Exception) -> str:
-    """Return the first thing that an error says, as the end of a sentence."""
+    """Return the first line of an error as the end of a sentence."""
     problems = getattr(error, "problems", ())
     text = problems[0].what if problems else (str(error).splitlines() or [""])[0]
     return f"{text[:1].lower()}{text[1:]}".rstrip(".")
 
 
 def _environment(error: BaseException) -> list[str]:
-    """Return the variables of the environment that change the compiler, if it failed."""
+    """Return environment variables that change the compiler, if it failed."""
     found = [name for name in sorted(os.environ) if name.startswith("NUMBA_")]
     found = [name for name in found if name != "NUMBA_CACHE_DIR"]
     frames = traceback.extract_tb(error.__traceback__)
@@ -75,7 +75,7 @@ def _read(error: BaseException, session: Session) -> tuple[int, str]:
         case click.UsageError():
             text = error.format_message()
             said = ACTION.search(text) or (type(error) is click.UsageError and OWN.search(text))
-            if error.ctx and not said:  # a fix that the message names is enough
+            if error.ctx and not said:  # unless the message names a fix
                 text += f"\n  fix:   {error.ctx.command_path} --help shows what it takes."
             return USAGE, text
         case click.ClickException():
@@ -110,7 +110,7 @@ def _read(error: BaseException, session: Session) -> tuple[int, str]:
     if names := _environment(error):
         what = f"The compiler fails with {' and '.join(names)} in the environment: {first[:80]}"
         return USAGE, str(Problem(what, remedy=f"Run it without: unset {' '.join(names)}"))
-    if session.loaded:  # which anybody may have written
+    if session.loaded:  # others may have written it
         what = f"The fit lacks what this command needs ({type(error).__name__}: {first[:80]})."
         remedy = "Fit again. If that fit fails too, run it with --debug and report the traceback."
         return DATA, str(Problem(what, session.loaded, remedy))

@@ -26,7 +26,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-# a name, and after a colon the label that it is about
+# a name, optionally with a colon and a label
 _GATE = re.compile(
     r"\s*([\w-]+(?::[^<>=]+?)?)(?:\.(\w+))?\s*(<=|>=|<|>)"
     r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*",
@@ -35,7 +35,7 @@ _GATE = re.compile(
 
 @dataclass(frozen=True)
 class Gate:
-    """A comparison that must not hold.
+    """Condition that fails a command.
 
     >>> parse_gates(("alpha.low < 0.667",))[0]
     Gate(name='alpha', column='low', sign='<', limit=0.667)
@@ -47,7 +47,7 @@ class Gate:
     limit: float
 
     def failures(self, table: pd.DataFrame, word: str = "coefficient") -> list[str]:
-        """Sentences for the rows of a table that fail; undefined ones fail too."""
+        """Return sentences for rows of a table that fail; undefined values fail too."""
         known = list(dict.fromkeys(table[word]))
         if self.name not in known:
             raise unknown(word, self.name, known)
@@ -69,13 +69,13 @@ class Gate:
 
 
 def unknown(word: str, name: str, known: list[str]) -> click.UsageError:
-    """Return the error about a gate whose name nothing has."""
+    """Return the error for an unknown name in a gate."""
     hint = f"{meant(name, known)}Use one of {', '.join(known)}."
     return click.UsageError(f"--fail-if: Unknown {word} {name!r}. {hint}")
 
 
 def parse_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
-    """Read gates such as ``alpha<0.667`` or ``kappa.low<=0.5``."""
+    """Parse gates such as ``alpha<0.667`` or ``kappa.low<=0.5``."""
     return tuple(_parse(text) for text in texts)
 
 

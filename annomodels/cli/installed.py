@@ -20,12 +20,12 @@ from annomodels.cli.exits import DONE, EXTRA
 from annomodels.cli.session import note, show_text
 from annomodels.data.validation import counted
 
-_MODULES = {"dkpro-cassis": "cassis"}  # where the name of a module is another
+_MODULES = {"dkpro-cassis": "cassis"}  # packages whose module has another name
 _ONLY_FOR_WORK_ON_IT = {"docs"}
 
 
 def examined() -> int:
-    """Check the installation, with the solution of each problem.
+    """Check the installation, and print a fix for each problem.
 
     The exit code is 5 if a required package is missing or too old.
     """
@@ -50,7 +50,7 @@ class Fact:
 
 
 def facts() -> list[Fact]:
-    """Look at Python, the packages, the cores, the cache of compiled code and the terminal."""
+    """Collect facts about Python, packages, cores, the cache of compiled code and the terminal."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return [
         Fact("python", platform.python_version()),
@@ -89,7 +89,7 @@ def _package(name: str, limits: SpecifierSet, extra: str) -> Fact:
         return Fact(title, version, remedy, not extra)
     try:
         importlib.import_module(_MODULES.get(name, name.replace("-", "_")))
-    except Exception as error:  # whatever a broken package raises is what we are looking for
+    except Exception as error:  # a broken package may raise anything
         remedy = f"cannot be imported ({error}): pip install --force-reinstall '{name}{limits}'"
         return Fact(title, version, remedy, not extra)
     return Fact(title, version)

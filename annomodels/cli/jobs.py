@@ -1,4 +1,4 @@
-"""The main job on one question, or on each question of a file."""
+"""Run on one question, or on each question of a file."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ FILES = ("gold.csv", "coders.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
 def names_of(job: Job, audited: bool = False) -> tuple[str, ...]:
-    """Return the names of the files, with those of an audit and of covariates if there are such."""
+    """Return the names of the output files, including those of an audit and of covariates."""
     report = [REPORT] * (not job.no_report)
     if job.stream:
         return (*report, GOLD, CODERS, FIT, ABOUT, METHODS)
@@ -84,7 +84,7 @@ def names_of(job: Job, audited: bool = False) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Result of a job, as facts and as text for stdout; an only question has no name."""
+    """Result of a job, as facts and as text for stdout; a single question has no name."""
 
     question: str
     fit: Any  # of items, or of spans
@@ -94,7 +94,7 @@ class Outcome:
 
 
 def told(job: Job, facts: Mapping[str, object], text: str) -> None:
-    """Print what came of a job, as JSON or as text."""
+    """Print the result of a job, as JSON or text."""
     if job.as_json:
         show_text(to_json(facts))
     else:
@@ -127,7 +127,7 @@ def one_question(
             labels = _taught(truths.fit, labels)
             note(repr(labels))
             say_notes(labels)
-            # looked at before the fit, so that a wrong file costs no time
+            # read before the fit, so that a wrong file costs no time
             known = joined(truths.test, labels, truths_of) if truths.test else None
             if truths.audit:
                 check_answers(truths.audit, labels)
@@ -163,7 +163,7 @@ def one_question(
 
 
 def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
-    """Return what came of spans; the outputs are in their folder when it is told."""
+    """Return the outcome of spans, which is printed once the outputs are in their folder."""
     report = None if job.no_report else str(folder / REPORT)
     names = (*SPAN_FILES, ESTIMATE)
     facts: dict[str, Any] = {"report": report}
@@ -174,11 +174,11 @@ def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
 
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
-    """Fit, without the names of coders if they are to be left out."""
+    """Fit, with anonymous coders if requested."""
     model = None if job.earlier is None else model_of_earlier(job)
     if not job.anonymize:
         return fit_data(labels, job.sampling, current().command, model, outputs=True)
-    # the command may hold the name of a file of a person
+    # the command may contain a file named after a person
     names = new_names(labels)
     if model is not None:
         raise click.UsageError("--anonymize renames the coders, whom --prior-from knows by name.")
@@ -187,7 +187,7 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
 
 
 def model_of_earlier(job: Job) -> Model:
-    """Return the model of an earlier fit with what that fit estimated as its prior."""
+    """Return the model of an earlier fit with the posterior of that fit as its prior."""
     from annomodels.fitting.earlier import prior_from
 
     if job.sampling.model is not None:
@@ -207,16 +207,16 @@ def write_outputs(
     known: Mapping[Hashable, Hashable] | None = None,
     shown: Shown | None = None,
 ) -> None:
-    """Write those outputs into a folder that are in `names`, all but the fit."""
-    # The verdict comes from a second thread, for it leaves the interpreter idle for long. After an
-    # audit tables and page are of the fit after it; the saved fit is the one before, for further
+    """Write the outputs in `names` to a folder, except the fit."""
+    # A second thread computes the verdict, which leaves the interpreter idle for long. After an
+    # audit, tables and page show the updated fit; the saved fit is the earlier one, for further
     # rounds.
     command = str(fit.tree.attrs["command"])
     fit = fit if audited is None else audited.after(fit)
     facts = Facts(fit, job.target, known=known, estimate=audited, shown=shown)
     with Stages() as stages:
         stages("making the tables", 0.0)
-        # ends with the process: who interrupts it does not wait for a verdict
+        # a daemon, so that an interrupt does not wait for the verdict
         checked = Thread(target=_looked_at, args=(fit,), daemon=True)
         checked.start()
         files = files_of(facts, job.threshold, job.spreadsheet, EFFECTS in names)
@@ -239,7 +239,7 @@ def files_of(
     spreadsheet: bool = False,
     effects: bool = False,
 ) -> dict[str, str]:
-    """Return the tables of a fit as texts, by file name; of a scan only that of coders."""
+    """Return the tables of a fit as text, by file name; only coders for streamed data."""
     fit = facts.fit
     tables = {"coders.csv": facts.coders.table}
     if not facts.on_disk:
@@ -257,13 +257,13 @@ def files_of(
 
 
 def _looked_at(fit: Fit) -> None:
-    """Check a fit, which keeps what comes of it; who asks next meets the error, if there is one."""
+    """Check a fit, which caches the result; an error is raised on the next call."""
     with suppress(Exception):
         fit.check()
 
 
 def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
-    """Do the job for each question in a separate folder, as far as possible, and link them."""
+    """Run the job for each question in a separate folder, and link the results."""
     if job.true_labels.paths:
         raise click.UsageError("--truth is about one question: choose it with --question.")
     output = job.output
@@ -292,7 +292,7 @@ def _overall(
     left_out: Mapping[str, str],
     source: str,
 ) -> str:
-    """Write what is about all questions: the page with the links, one table, one methods text."""
+    """Write the outputs on all questions: index page, table and methods text."""
     table = by_question({one.question: filed(one.fit.agreement().table) for one in outcomes})
     table = with_left_out(table, left_out, "csv")
     texts = {
@@ -306,9 +306,9 @@ def _overall(
 
 
 def folders(questions: list[str]) -> list[str]:
-    """Return a folder name for each question that every file system takes, and none twice.
+    """Return a unique folder name for each question that is valid on all file systems.
 
-    The names of the files about all questions are taken.
+    The names of files about all questions are reserved.
 
     >>> folders(["Is it rude?", "is it rude", "..", "tone/2", "agreement.csv"])
     ['Is-it-rude', 'is-it-rude-2', 'question', 'tone-2', 'agreement.csv-2']

@@ -1,4 +1,4 @@
-"""Options that are seldom needed: keys of an option ``--read KEY=VALUE``, and a file of options."""
+"""Rare options: keys of an option ``--read KEY=VALUE``, and a file of options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from annomodels.errors import meant
 
-# headings in --help of the options that several commands share
+# headings of shared options in --help
 SECTIONS = {
     "reading": "Data",
     "sampling": "Model",
@@ -20,30 +20,30 @@ SECTIONS = {
     "true_labels": "True labels",
     "common": "General",
 }
-# options that --help leaves to --help-all, of commands that have keys
+# options that only --help-all shows, for commands with keys
 RARE = (
     *("coder_columns", "group", "units", "groups", "covariates", "engine", "chains", "draws"),
     *("debug", "stream", "cache", "spreadsheet", "earlier"),
 )
 JSON = "--json"  # short for --format json, as -o is for --output
-LONGEST_CHOICE = 30  # signs of a list of choices that stands beside its option
+LONGEST_CHOICE = 30  # characters of the longest list of choices next to its option
 
 
 class Key(click.Option):
-    """Key of an option ``--group KEY=VALUE``; :meth:`Spelled.parse_args` makes one of each."""
+    """Key of an option ``--group KEY=VALUE``; :meth:`Spelled.parse_args` converts it."""
 
     @property
     def spelled(self) -> str:
-        """The group and the key, as they are typed."""
+        """Group and key as typed."""
         return self.opts[-1].replace(".", " ", 1)
 
     @property
     def alone(self) -> bool:
-        """Return True if the key without a value means yes."""
+        """Return True if the key needs no value."""
         return isinstance(self.type, click.types.BoolParamType)
 
     def get_error_hint(self, ctx: click.Context | None) -> str:
-        """Name the key as it is typed."""
+        """Return the key as typed."""
         return f"'{self.spelled}'"
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -57,7 +57,7 @@ Command = Callable[..., Any]
 
 
 def key_of(group: str, name: str, **form: Any) -> Callable[[Command], Command]:
-    """Return a key of an option ``--group KEY=VALUE``."""
+    """Return a decorator that adds a key of an option ``--group KEY=VALUE``."""
     return click.option(f"--{group}.{name}", name, cls=Key, **form)
 
 
@@ -65,11 +65,11 @@ class Spelled(click.Command):
     """Command with keys, such as ``--read sets`` and ``--read skip_rows=2``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, with an option in place of each key."""
+        """Parse the arguments after converting each key to an option."""
         return super().parse_args(ctx, list(self._spelled_out(ctx, args)))
 
     def keys(self) -> dict[str, dict[str, Key]]:
-        """Keys by group and name."""
+        """Return the keys by group and name."""
         found: dict[str, dict[str, Key]] = {}
         for each in self.params:
             if isinstance(each, Key):
@@ -102,7 +102,7 @@ class Spelled(click.Command):
         return f"{flag}.{name}={value if sign else 'yes'}"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """All parameters; last ``--help-all`` if the help leaves options out."""
+        """Return all parameters, plus ``--help-all`` if the help omits options."""
         found = super().get_params(ctx)
         if not any(isinstance(each, Key) for each in found):
             return found
@@ -141,7 +141,7 @@ def _help_all(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 def _from_file(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
-    """Take the options of a file, unless they are given."""
+    """Use the options of a file as defaults."""
     if path is None or not isinstance(ctx.command, Spelled):
         return
     try:
@@ -197,7 +197,7 @@ config_option: Callable[[Command], Command] = click.option(
 
 
 def list_choices(command: click.Command) -> None:
-    """Name long lists of choices in the text of the help, where they are wrapped."""
+    """Move long lists of choices to the help text, where they are wrapped."""
     for option in command.params:
         if not isinstance(option, click.Option) or not isinstance(option.type, click.Choice):
             continue

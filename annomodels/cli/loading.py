@@ -1,4 +1,4 @@
-"""From the words on the command line to data and fits."""
+"""Loading of data and fits named on the command line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PREFIX = "dataset:"
 EVERY = "*"  # pattern of all questions
-# how the audited items of a fit were drawn is kept in its folder
+# file with the design of an audit, in the folder of a fit
 DESIGN = "audit.json"
 TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".ods", ".json", ".jsonl", ".parquet")
 
@@ -43,7 +43,7 @@ class Files(str):
     paths: tuple[tuple[str | None, str], ...]
 
     def __new__(cls, paths: Sequence[tuple[str | None, str]]) -> Files:
-        """Name at most three."""
+        """Name at most three files."""
         names = [Path(path).name for _, path in paths]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         made = super().__new__(cls, ", ".join(names[:3]) + more)
@@ -52,7 +52,7 @@ class Files(str):
 
 
 def named_data(_: click.Context, __: click.Parameter, words: tuple[str, ...]) -> str:
-    """Return a file, or several as one, each perhaps with the name of its coder before it."""
+    """Return a file, or several as one, each with an optional coder name."""
     named = [named_path(word) for word in words]
     alone = len(named) == 1 and named[0][0] is None
     return words[0] if alone else Files(named)
@@ -62,7 +62,7 @@ data_argument = click.argument("data", nargs=-1, required=True, callback=named_d
 
 
 def named_path(word: str) -> tuple[str | None, str]:
-    """Name and path of ``NAME=PATH``; a path that is there is meant as it is.
+    """Split ``NAME=PATH`` into name and path, unless it is an existing path.
 
     >>> named_path("ana=a.csv"), named_path("a.csv"), named_path("out/a=1.csv")
     (('ana', 'a.csv'), (None, 'a.csv'), (None, 'out/a=1.csv'))
@@ -74,7 +74,7 @@ def named_path(word: str) -> tuple[str | None, str]:
 
 
 def load_any(name: str, reading: Reading) -> Annotations | Spans:
-    """Read labels of items as :func:`load_data`, or spans where no units are named."""
+    """Read labels of items like :func:`load_data`, or spans if no units are named."""
     from annomodels.io.reading import read_any
 
     if name.startswith(PREFIX) or several(reading):
@@ -104,7 +104,7 @@ def load_data(name: str, reading: Reading) -> Annotations:
 
 @contextmanager
 def way_out() -> Iterator[None]:
-    """Spell what a refusal proposes as this command, with the options that it was given."""
+    """Rewrite the proposal of an error as this command with its options."""
     try:
         yield
     except AnnotationError as error:
@@ -118,7 +118,7 @@ def way_out() -> Iterator[None]:
 
 
 def _without(words: Sequence[str], flag: str) -> list[str]:
-    """Words of a command without an option, or a key of one, and its value."""
+    """Remove an option, or a key of one, and its value from a command."""
     flag, _, key = flag.partition(" ")
     out: list[str] = []
     rest = iter(words)
@@ -132,24 +132,24 @@ def _without(words: Sequence[str], flag: str) -> list[str]:
 
 
 def _typed(flag: str, value: str) -> list[str]:
-    """Words of an option, or of a key, with its value."""
+    """Return the words of an option, or of a key, with its value."""
     flag, _, key = flag.partition(" ")
     return [flag, f"{key}={value}" if key else value]
 
 
 def _word(value: Any) -> str:
-    """Value of an option as it is typed; several are separated by commas."""
+    """Format the value of an option; separate several by commas."""
     return str(value) if isinstance(value, (str, int)) else ",".join(map(quoted, value))
 
 
 def asked_of(reading: Reading) -> tuple[str, ...]:
-    """Names and patterns given with ``--question``."""
+    """Return the names and patterns of ``--question``."""
     asked = reading["question"]
     return () if asked is None else (asked,) if isinstance(asked, str) else tuple(asked)
 
 
 def several(reading: Reading) -> bool:
-    """Return True if several names or a pattern ask for several questions."""
+    """Return True if names or a pattern select several questions."""
     asked = asked_of(reading)
     if len(asked) != 1:
         return bool(asked)
@@ -159,7 +159,7 @@ def several(reading: Reading) -> bool:
 
 
 def load_each(data: str, reading: Reading) -> Questions:
-    """Read all questions, or those asked for, and say which are left out."""
+    """Read all or the selected questions, and warn of those left out."""
     from annomodels.io.reading import read_questions
 
     alone = "The data have only one question: leave out --question."
@@ -180,7 +180,7 @@ def load_each(data: str, reading: Reading) -> Questions:
 def done_each[T](
     found: Questions, work: Callable[[str, Annotations], T], nothing: str
 ) -> tuple[dict[str, T], dict[str, str]]:
-    """Do the work for each question; what cannot be analyzed is left out with the reason."""
+    """Do the work for each question; return the results, and failed questions with the reason."""
     done, left_out = dict[str, T](), dict(found.left_out)
     for question, labels in found.items():
         try:
@@ -196,23 +196,23 @@ def done_each[T](
 
 
 def say_notes(data: Annotations) -> None:
-    """Print on stderr what reading found worth saying."""
+    """Print the notes of the reader on stderr."""
     for text in data.notes:
         note(f"note: {text}")
 
 
 def load_bundled(name: str) -> Annotations:
-    """Load a bundled data set, or name those that there are."""
+    """Load a bundled data set; the error for an unknown name lists all."""
     from annomodels import datasets
 
     try:
         return datasets.load(name)
-    except AnnotationError as error:  # a wrong word here, not a file that cannot be read
+    except AnnotationError as error:  # a usage error, not an unreadable file
         raise click.ClickException(str(error)) from None
 
 
 def load_fit(name: str) -> Any:
-    """Load what ``annomodels run`` saved."""
+    """Load a fit that ``annomodels run`` saved."""
     from annomodels.fitting.load import load
 
     path = Path(name) / "fit.nc" if (Path(name) / "fit.nc").is_file() else Path(name)
@@ -231,7 +231,7 @@ def load_fit(name: str) -> Any:
 
 
 def stem(name: str) -> str:
-    """Return a short name for where data came from."""
+    """Return a short name of the data source."""
     if name == "-":
         return "standard input"
     return printable(Path(name.removeprefix(PREFIX)).name or name)
@@ -251,7 +251,7 @@ def _bundled(name: str, reading: Reading) -> Annotations:
 
 
 def design_of(name: str) -> Path:
-    """Return where the design of the audit of a fit is kept: in its folder, or beside its file.
+    """Return the path of the audit design of a fit: in its folder, or next to its file.
 
     >>> print(design_of("out/fit.nc"), design_of("mace.nc"))
     out/audit.json mace.audit.json
@@ -265,7 +265,7 @@ def design_of(name: str) -> Path:
 def answers_from(
     paths: Sequence[str] | Mapping[Any, Any], items: Iterable[object]
 ) -> Mapping[Any, Any] | str:
-    """Read the answers of several files about items as one, unless they are read already."""
+    """Merge the answers of several files about items, unless they are read already."""
     from annomodels.io.mappings import truths_from
 
     if isinstance(paths, Mapping) or len(paths) == 1:
@@ -274,7 +274,7 @@ def answers_from(
 
 
 def check_answers(paths: Sequence[str], data: Annotations) -> None:
-    """Look at the answers before a fit, so that a wrong file costs no time."""
+    """Check the answers before a fit, so that a wrong file costs no time."""
     from annomodels.auditing.answers import read_answers
 
     read_answers(data, answers_from(paths, data.items))
@@ -283,7 +283,7 @@ def check_answers(paths: Sequence[str], data: Annotations) -> None:
 def estimated(
     fit: Fit, paths: Sequence[str] | Mapping[Any, Any], how: Mapping[str, Any], **more: Any
 ) -> Estimate:
-    """Estimate, and say on stderr what a reader should know."""
+    """Estimate, and print the notes on stderr."""
     from annomodels.auditing.estimate import estimate
 
     found: Estimate = estimate(fit, answers_from(paths, fit.data.items), **how, **more)
@@ -298,7 +298,7 @@ def estimated(
 
 
 def with_truth_column(job: Job) -> Job:
-    """Return the job with a column named by --truth among the options of reading."""
+    """Move a column named by --truth to the reading options of the job."""
     named = [path for path in job.true_labels.paths if _is_column(path)]
     if not named:
         return job
@@ -322,7 +322,7 @@ def _is_column(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Truths:
-    """Files with true labels, by use; `how` are the keywords of an estimate."""
+    """Files with true labels, by use; `how` has the keywords of an estimate."""
 
     fit: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
@@ -331,10 +331,10 @@ class Truths:
 
 
 def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
-    """Return the use of each file: as asked, or as its content shows.
+    """Sort the files by use: as requested, or as their content shows.
 
-    `name` is the fit or the folder of the run, next to which the design of an audit is. With
-    several files, decisions and audits keep their use, and ``--use`` is for the others.
+    `name` is the fit or the folder of the run, with the design of an audit next to it. With
+    several files, decisions and audits keep their use, and ``--use`` applies to the others.
     """
     if not truth.paths:
         if truth.use is not None:
@@ -381,9 +381,9 @@ def joined[T, K: Hashable](
 
 
 def recognized(path: str, name: str, named: Sequence[str] = ()) -> str | None:
-    """Return the use of decisions of the page (fit) and of audited items, None for other files.
+    """Return "fit" for decisions of the page, "audit" for audited items, None for other files.
 
-    `named` are designs of audits that the command line names, for files that lie elsewhere.
+    `named` are designs of audits named on the command line, for files in other folders.
     """
     if not Path(path).is_file():
         return None
@@ -392,7 +392,7 @@ def recognized(path: str, name: str, named: Sequence[str] = ()) -> str | None:
 
     if is_decisions(path):
         return "fit"
-    if is_span_rows(path):  # documents that were judged, or places that were decided
+    if is_span_rows(path):  # judged documents, or decided places
         return "audit" if AUDIT in rows_of(path).header else "fit"
     designs = [drawn_items(place) for place in [*map(Path, named), *designs_for([path], name)]]
     found = _items([path]) if any(designs) else set()
@@ -400,7 +400,7 @@ def recognized(path: str, name: str, named: Sequence[str] = ()) -> str | None:
 
 
 def _refuse_without_design(path: str) -> None:
-    """Refuse items that `annomodels audit` drew if the design with their chances is not found."""
+    """Refuse items that `annomodels audit` drew if their design is not found."""
     from annomodels.auditing.sample import AUDIT
     from annomodels.io.mappings import rows_of
 
@@ -427,7 +427,7 @@ def designs_for(paths: Sequence[str], name: str) -> list[Path]:
 
 
 def drawn_items(place: Path) -> set[str]:
-    """Return the items of a design; none of a file that is not one, which is refused later."""
+    """Return the items of a design; empty for other files, which are refused later."""
     try:
         saved = json.loads(place.read_text("utf-8"))
         return {str(item) for each in saved["rounds"] for item in each}
@@ -445,7 +445,7 @@ def _drawn(
     for place in places:
         if judged & drawn_items(place):
             return {"audit": place}
-    if asked:  # a plain table that is called an audit
+    if asked:  # a plain table used as an audit
         note(
             f"note: No design of an audit ({DESIGN}) has the items of "
             f"{' and '.join(Path(path).name for path in paths)}: all items count as drawn with the "
@@ -456,7 +456,7 @@ def _drawn(
 
 
 def _items(paths: Sequence[str]) -> set[str]:
-    """Return the items of tables; a table that cannot be read is refused when it is used."""
+    """Return the items of tables; skip unreadable tables, which are refused when used."""
     from annomodels.io.mappings import items_from
 
     found: set[str] = set()

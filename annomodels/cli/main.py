@@ -64,7 +64,7 @@ Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understoo
 
 
 def load_command(name: str) -> click.Command:
-    """Import the one command of this name."""
+    """Import one command by name."""
     from annomodels.cli.options import documented
 
     file, function = (FILES[name], name) if name in FILES else (name, "command")
@@ -77,11 +77,11 @@ def load_command(name: str) -> click.Command:
     return command
 
 
-_AS_IT_IS = "\b"  # how click marks a paragraph that keeps its lines
+_AS_IT_IS = "\b"  # marks a paragraph that click does not rewrap
 
 
 class Formatter(click.HelpFormatter):
-    """Formatter of click that breaks lines at spaces only: names and examples stay whole."""
+    """Help formatter that breaks lines at spaces only, so names and examples stay intact."""
 
     def write_text(self, text: str) -> None:
         """Write paragraphs."""
@@ -99,7 +99,7 @@ class Formatter(click.HelpFormatter):
     def write_dl(
         self, rows: Iterable[tuple[str, str | None]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Write names, and beside them what they are."""
+        """Write names with their descriptions next to them."""
         most = min(col_max, self.width * 2 // 5)
         first = min(max((size(name) for name, _ in rows), default=0), most) + col_spacing
         room = self.width - self.current_indent - first
@@ -114,18 +114,18 @@ class Formatter(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """Context whose help keeps names with hyphens in one piece."""
+    """Context whose help keeps hyphenated names intact."""
 
     formatter_class = Formatter
 
 
 class LazyGroup(click.Group):
-    """Group whose help is written from :data:`COMMANDS` without importing any command."""
+    """Group that writes its help from :data:`COMMANDS` without importing commands."""
 
     context_class = Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the commands, in the order of the work."""
+        """Return the names of the commands, in workflow order."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -135,7 +135,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was typed, or name those that look like it."""
+        """Return the command, or raise an error that suggests similar names."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             hint = meant(name, COMMANDS, show=str) or f"Use one of {', '.join(COMMANDS)}."
@@ -143,7 +143,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, and say where options stand when one stands before the command."""
+        """Parse, and explain the position of options if one precedes the command."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -186,7 +186,7 @@ def cli(ctx: click.Context, version: bool, verbose: bool) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code."""
+    """Run one command and return its exit code."""
     words = list(sys.argv[1:] if args is None else args)
     if "_ANNOMODELS_COMPLETE" in os.environ:
         cli.main(words, prog_name="annomodels")
@@ -218,8 +218,8 @@ def _run(words: list[str], session: Session) -> int:
 
 @contextmanager
 def _heeding_interrupts(session: Session) -> Iterator[None]:
-    """Take what ends a process: the first is an exception, a second ends the process at once."""
-    # Whoever samples takes the first for itself, and keeps what it has.
+    """Handle interrupts: the first raises an exception, the second ends the process at once."""
+    # A sampler handles the first itself, and keeps its draws.
     from annomodels.engines.settings import SIGNALS, Interrupts
 
     before: dict[int, Any] = {}
@@ -240,20 +240,20 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
     if threading.current_thread() is threading.main_thread():
         for number in map(int, SIGNALS):
             was = signal.getsignal(number)
-            # a shell may have it ignored
+            # a shell may have set it to be ignored
             if was in (signal.SIG_DFL, signal.default_int_handler, leave_at_once):
                 before[number] = signal.signal(number, take)
     try:
         yield
     finally:
         Interrupts.answered = answered
-        for number, handler in before.items():  # a late Ctrl-C must not spoil the way out
+        for number, handler in before.items():  # a late Ctrl-C must not disturb the exit
             done = noted or handler == leave_at_once
             signal.signal(number, signal.SIG_IGN if done else handler)
 
 
 def _tame_warnings(session: Session) -> None:
-    """Show warnings of this package as one line, those of others only with --debug."""
+    """Show warnings of this package on one line, other warnings only with --debug."""
     from annomodels.errors import DataWarning
 
     plain = warnings.showwarning
@@ -268,14 +268,14 @@ def _tame_warnings(session: Session) -> None:
 
 
 def _accept_any_text() -> None:
-    """Write signs that the terminal's encoding lacks as escapes instead of failing."""
+    """Escape characters that the terminal's encoding lacks instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _is_closed_pipe(error: BaseException | None) -> bool:
-    """Return True if a closed pipe is at the bottom of an error that another library wrapped."""
+    """Return True if a closed pipe caused an error, even if a library wrapped it."""
     while error is not None:
         if isinstance(error, BrokenPipeError):
             return True
@@ -284,7 +284,7 @@ def _is_closed_pipe(error: BaseException | None) -> bool:
 
 
 def _drop_unwritten() -> None:
-    """After an error on a stream (a full disk, say), keep Python from failing again at exit."""
+    """After an error on a stream (such as a full disk), keep Python from failing again at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -293,11 +293,11 @@ def _drop_unwritten() -> None:
 
 
 def _open_streams() -> None:
-    """Read from and write to nothing where a stream was closed before this process began."""
+    """Replace streams that were closed before this process started by the null device."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:
             continue
-        with suppress(OSError):  # no file that is opened later may take the number of the stream
+        with suppress(OSError):  # later files must not reuse the descriptor of the stream
             while os.open(os.devnull, os.O_RDWR) < number:
                 pass
         mode = "w" if number else "r"

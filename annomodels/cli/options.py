@@ -1,4 +1,4 @@
-"""Options that several commands share; those of a verb are built from what it says of itself."""
+"""Shared options; some are built from the signature and docstring of a function."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _READ = (
     *("item", "coder", "label", "truth", "group", "text", "labels", "scale"),
     *("question", "missing", "coder_columns", "units"),
 )
-_FITTED = ("engine", "chains", "draws", "seed", "time_limit")  # the same of a fit and --sampler
+_FITTED = ("engine", "chains", "draws", "seed", "time_limit")  # the others are keys of --sampler
 
 _MARKS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
@@ -53,7 +53,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Truth:
-    """Files with true labels, and their use where it is not to be recognized."""
+    """Files with true labels, and their use unless it is detected."""
 
     paths: tuple[str, ...] = ()
     use: str | None = None
@@ -83,14 +83,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Writing:
-    """Where a table goes, and in what form; a form of "" is still to be chosen."""
+    """Output and form of a table; the form "" is chosen later."""
 
     form: str
     output: str | None
     force: bool
 
     def check(self, *endings: str) -> Writing:
-        """Make sure that the file, if one was named, can be written, and is called what it is."""
+        """Check that the named file, if any, can be written and has a valid extension."""
         if self.output not in (None, "-"):
             from annomodels.cli.places import TABLE, check_file
 
@@ -99,26 +99,26 @@ class Writing:
 
 
 class OneOf(click.Choice[str]):
-    """Choice that names what may have been meant when it is none of the choices."""
+    """Choice that suggests similar words for an unknown word."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
-        """Name the choice most like the word, and all choices."""
+        """Suggest the most similar choice, and list all."""
         hint = f"{meant(value, self.choices)}Use one of {', '.join(self.choices)}."
         return f"{value!r} is unknown. {hint}"
 
 
 class Models(OneOf):
-    """Choice of a model, which names the usual ones only."""
+    """Choice of a model that lists the usual models only."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
-        """Name the models that a study usually needs."""
+        """List the models that a study usually needs."""
         from annomodels.models.catalog import unknown
 
         return unknown(str(value), self.choices)
 
 
 class Named(click.types.StringParamType):
-    """Name of a file or folder; an empty one is a variable that a script did not set."""
+    """Name of a file or folder; an empty name is usually an unset variable of a script."""
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -226,7 +226,7 @@ def _form(parameter: inspect.Parameter) -> dict[str, Any]:
 
 
 def _described(verb: Callable[..., object]) -> dict[str, str]:
-    """First sentence about each parameter in a docstring."""
+    """Return the first sentence about each parameter in a docstring."""
     section = documented(verb).partition("Parameters\n---")[2].partition("\n\n")[0]
     told: dict[str, str] = dict.fromkeys(inspect.signature(verb).parameters, "")
     for names, text in re.findall(r"^(\w[\w, ]*)\n((?: +.*\n?)+)", section, re.MULTILINE):
@@ -236,7 +236,7 @@ def _described(verb: Callable[..., object]) -> dict[str, str]:
 
 
 def documented(function: Callable[..., object]) -> str:
-    """Docstring of a function, from its source where Python was told to drop it (-OO)."""
+    """Return the docstring of a function, from its source if Python dropped it (-OO)."""
     found = inspect.getdoc(function)
     if found is None:
         with suppress(OSError):
@@ -248,7 +248,7 @@ def documented(function: Callable[..., object]) -> str:
 
 
 def changed(reading: Reading) -> Reading:
-    """Options of reading that are not as they are by default."""
+    """Return the reading options that differ from their defaults."""
     from annomodels.io.reading import read
 
     default = {name: p.default for name, p in inspect.signature(read).parameters.items()}
@@ -261,7 +261,7 @@ def flag_of(name: str) -> str:
 
 
 def read_options(command: Command, leave_out: Collection[str] = ()) -> Command:
-    """Add the options that say how DATA is read; the command gets them as ``reading``."""
+    """Add the reading options of DATA, which the command receives as ``reading``."""
     from annomodels.data.annotations import SCALES
     from annomodels.io.reading import read
     from annomodels.io.tables.guard import REPEATS
@@ -398,7 +398,7 @@ def truth_options(command: Command) -> Command:
 def table_options(
     what: str = "table", place: str = "File to write to [default: stdout]."
 ) -> list[Option]:
-    """Return the options of the place and the form of a table."""
+    """Return the options for the output and form of a table."""
     form = (
         f"Form of the {what} [default: by the ending of the file; drawn on a terminal, else tsv]."
     )
@@ -421,7 +421,7 @@ def write_options(command: Command) -> Command:
 def gathered(
     command: Command, options: Sequence[Option], name: str, gather: Callable[..., object]
 ) -> Command:
-    """Add options to a command, and hand them over as one value called `name`."""
+    """Add options to a command, and pass them as one value named `name`."""
 
     @functools.wraps(command)
     def with_value(*args: object, **values: object) -> Any:
@@ -441,13 +441,13 @@ def gathered(
 
 
 def parameters_of(command: Command) -> list[click.Parameter]:
-    """Arguments and options that a function has been given, the last of them first."""
+    """Return the arguments and options of a function, in reverse order."""
     known: list[click.Parameter] = vars(command).setdefault("__click_params__", [])
     return known
 
 
 def split_words(_: click.Context, parameter: click.Parameter, text: str | None) -> Any:
-    """Read the words between commas; the callback of an option."""
+    """Split at commas, as the callback of an option."""
     if text is None:
         return None
     words = _split(text)
@@ -457,12 +457,12 @@ def split_words(_: click.Context, parameter: click.Parameter, text: str | None) 
 
 
 def all_words(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Read the words between commas of an option that may be repeated; its callback."""
+    """Split at commas, as the callback of an option that may be repeated."""
     return tuple(word for text in texts for word in _split(text))
 
 
 def _split(text: str) -> tuple[str, ...]:
-    """Words between commas; quotes protect a comma, and spaces around a word do not count."""
+    """Split at commas outside quotes, and strip spaces."""
     from annomodels.io.tables.table import first_row
 
     row = first_row(text, spaces=False)
@@ -472,7 +472,7 @@ def _split(text: str) -> tuple[str, ...]:
 def pairs(
     _: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, str] | None:
-    """Read OLD=NEW; what holds a = before it stands in quotes."""
+    """Parse OLD=NEW; quotes protect a = in OLD."""
     out: dict[str, str] = {}
     for text in texts:
         found = _PAIR.fullmatch(text)
@@ -486,7 +486,7 @@ def pairs(
 
 
 def _scales(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Any:
-    """Read scales: of all questions, or of those that a name or pattern stands for."""
+    """Parse scales of all questions, or of those that match a name or pattern."""
     from annomodels.data.annotations import SCALES
 
     found: dict[str, str] = {}

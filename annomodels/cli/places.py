@@ -1,4 +1,4 @@
-"""Where outputs go: looked at before the work, written beside and moved in at the end."""
+"""Output paths: checked before the work, written to temporary files and moved at the end."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from annomodels.errors import Problem, Problems
 
 
 class Existing(Problem):
-    """An output that is there already."""
+    """Problem of an output that already exists."""
 
 
 class CannotWrite(Problems):
-    """Outputs cannot be written where they were asked for."""
+    """Error for outputs that cannot be written."""
 
     about = "output"
 
@@ -35,7 +35,7 @@ _KNOWN = f"{TABLE} {PAGE} {FIT} .bib .xlsx .xls .ods .doc .docx .pdf .png .zip".
 
 
 def check_file(path: str | Path, force: bool, endings: str = TABLE) -> None:
-    """Make sure that a file can be written, and that its name promises no other kind of file."""
+    """Check that a file can be written, and that its extension fits the contents."""
     problems, ending = _problems(Path(path), force), Path(path).suffix.lower()
     if ending in _KNOWN and ending not in endings.split():
         what, remedy = f"The output is not written as {ending}.", endings.replace(" ", ", ")
@@ -44,7 +44,7 @@ def check_file(path: str | Path, force: bool, endings: str = TABLE) -> None:
 
 
 def default_folder(data: str) -> str:
-    """Return the folder for the outputs of a run for which none was named.
+    """Return the default output folder of a run.
 
     >>> default_folder("data/votes.csv"), default_folder("dataset:crowd"), default_folder("-")
     ('votes-out', 'crowd-out', 'labels-out')
@@ -57,7 +57,7 @@ def default_folder(data: str) -> str:
 def check_folder(
     folder: str | Path, names: Iterable[str], force: bool, inner: Iterable[str] = ()
 ) -> None:
-    """Make sure that files, and folders `inner` of Parquet files, can be written into a folder."""
+    """Check that files, and folders `inner` of Parquet files, can be written to a folder."""
     folder = Path(folder)
     if not folder.is_dir():
         _raise_all(_problems_of_new(folder))
@@ -74,7 +74,7 @@ def check_folder(
 
 
 def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Problem]:
-    """Return why a file, or a folder of Parquet files, cannot be written; nothing if it can be."""
+    """Return why a file, or a folder of Parquet files, cannot be written; empty if it can be."""
     if path.is_symlink() and not path.exists():
         return [_dangling(path)]
     if path.exists():
@@ -95,7 +95,7 @@ def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Prob
 
 
 def _problems_of_new(folder: Path) -> list[Problem]:
-    """Return why a folder that is not there cannot be made."""
+    """Return why a new folder cannot be created."""
     if folder.is_symlink():
         return [_dangling(folder)]
     if folder.exists():
@@ -124,7 +124,7 @@ def _raise_all(problems: list[Problem]) -> None:
 
 
 def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place and move it in; devices and pipes stay what they are."""
+    """Write a file atomically, or directly to a device or pipe."""
     from annomodels.io.writing import atomic_path
 
     with atomic_path(path, force=True) as beside:
@@ -144,8 +144,8 @@ def filled_folder(
     force: bool = True,
     keep: Sequence[str] = (),
 ) -> Iterator[Path]:
-    """Return an empty folder to fill; its files are moved to `folder` when all are there."""
-    # It belongs to this process alone until then; what a killed one left in it is cleared.
+    """Yield an empty folder to fill; its files are moved to `folder` when complete."""
+    # Until then only this process uses it; leftovers of a killed process are removed.
     folder = Path(folder)
     check()
     made = _make(folder.absolute().parent)
@@ -153,7 +153,7 @@ def filled_folder(
     lock = _taken(beside, folder)
 
     def leave(names: Iterable[str] | None = None) -> None:
-        """Move what is to be moved, then let go."""
+        """Move the outputs, then release the folder."""
         parts = [beside / name for name in keep] if names is None else map(beside.joinpath, names)
         found = [part for part in parts if part.exists()]
         try:
@@ -184,19 +184,19 @@ def filled_folder(
 
 
 def as_given(text: str) -> str:
-    """Return a message that names outputs where they were to go, not where they are written."""
+    """Replace temporary paths of outputs in a message by their final paths."""
     marked = rf"\.([^{re.escape(os.sep)}]+)\.{RUNNING}(?={re.escape(os.sep)})"
     return re.sub(marked, r"\1", text)
 
 
 def leave_all() -> None:
-    """Keep what can be kept of what is being written; the process ends."""
+    """Save unfinished outputs if possible, before the process ends."""
     for leave in _open:
         leave()
 
 
 def _taken(beside: Path, folder: Path) -> IO[bytes]:
-    """Take the folder to fill, and clear it; gives its lock."""
+    """Lock and clear the folder to fill; return the lock."""
     from annomodels.io.writing import hold
 
     while True:
@@ -224,7 +224,7 @@ def _taken(beside: Path, folder: Path) -> IO[bytes]:
 
 
 def _move(parts: Sequence[Path], folder: Path, beside: Path, force: bool) -> None:
-    """Move files and folders into a folder, which appears with all of them if it is new."""
+    """Move files and folders into a folder; a new folder appears with all of them."""
     from annomodels.io.writing import put
 
     if not folder.exists():
@@ -232,7 +232,7 @@ def _move(parts: Sequence[Path], folder: Path, beside: Path, force: bool) -> Non
         whole.mkdir()
         for part in parts:
             part.rename(whole / part.name)
-        with suppress(OSError):  # somebody made it now: then into theirs
+        with suppress(OSError):  # another process created it: move the parts into it
             whole.rename(folder)
             return
         parts = sorted(whole.iterdir())
@@ -240,14 +240,14 @@ def _move(parts: Sequence[Path], folder: Path, beside: Path, force: bool) -> Non
         target = folder / part.name
         if part.is_dir():
             if target.exists():
-                target.rename(beside / f"{part.name}.old")  # which goes with `beside`
+                target.rename(beside / f"{part.name}.old")  # removed with `beside`
             part.rename(target)
         else:
             put(part, target, force)
 
 
 def _make(folder: Path) -> list[Path]:
-    """Make a folder; gives the folders that were made, innermost first."""
+    """Create a folder; return all created folders, innermost first."""
     made = []
     for part in (folder, *folder.parents):
         if part.exists():

@@ -1,4 +1,4 @@
-"""Fit the way the command line does: say what will happen, then show how far it is."""
+"""Fits on the command line, with a time estimate and progress."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class Cost(NamedTuple):
-    """Seconds of one core that an engine takes, measured with 8,000 labels of 164 coders.
+    """Core seconds of an engine, measured with 8,000 labels of 164 coders.
 
-    For one label, one possible truth and one sweep; for one row of a matrix and one sweep; before
-    the first sweep and after the last, with loading what is imported then; for code that is
+    Per label, class and sweep; per matrix row and sweep; before and after all sweeps, with imports;
+    for one-time compilation. NUTS computes many likelihoods per draw.
     compiled once. NUTS takes many likelihoods for a draw.
     """
 
@@ -46,9 +46,9 @@ _COSTS = {
     "nuts": Cost(4e-6, 2e-6, 6.0, 12.0),
     "em": Cost(6e-9, 1e-8, 3.0, 12.0),
 }
-# of the passes that climb to the mode of a stack, in labels times classes
+# passes to the mode of a stack, per label and class
 _PER_READ, _PASSES = 6e-9, 300
-_PYMC = 25.0  # a model that PyMC compiles is compiled in every process
+_PYMC = 25.0  # PyMC compiles a model in every process
 _OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
 
 
@@ -60,8 +60,8 @@ def fit_data(
     *,
     outputs: bool = False,
 ) -> Fit:
-    """Fit, with engine and a guess of the time on stderr before and progress during it."""
-    # Labels of a model whose truth is a number are numbers from then on.
+    """Fit, and print engine, estimated time and progress on stderr."""
+    # Models of numbers treat labels as numbers from here on.
     from annomodels.fitting.run import choose, default_model, fit
     from annomodels.models.catalog import resolve
 
@@ -96,7 +96,7 @@ def fit_data(
 def expected(
     data: Annotations, options: dict[str, Any], engine: str, model: Model, *, outputs: bool
 ) -> str:
-    """Return how long a fit will take where nothing else runs, and why if it is long at first."""
+    """Return the expected time of a fit on an idle machine, with reasons for a slow start."""
     from annomodels.models.base import Model
 
     cost, why = _COSTS[engine], list[str]()
@@ -119,7 +119,7 @@ def expected(
         seconds += _OUTPUTS + _OUTPUTS_PER_LABEL * n
     if engine != "em":
         why.append("longer if the chains mix slowly")
-    spread = 2.0 if engine == "nuts" else 1.4  # how many likelihoods a draw takes is not known
+    spread = 2.0 if engine == "nuts" else 1.4  # the number of likelihoods per draw is unknown
     return "; ".join([between(seconds, spread), *why])
 
 
@@ -142,7 +142,7 @@ def is_compiled(engine: str, model: Model) -> bool:
 def asked_model(
     sampling: Sampling, data: Annotations | Scanned, names: Mapping[str, str] | None = None
 ) -> Model | None:
-    """Return the model of --groups or --covariates, coders by `names` of the data; None without."""
+    """Return the model of --groups or --covariates, or None; `names` are new coder names."""
     from annomodels.io.mappings import groups_from, rows_about
     from annomodels.models.catalog import class_of
 
@@ -173,7 +173,7 @@ def asked_model(
 
 
 def verdict_lines(check: Check) -> list[str]:
-    """Return the verdict and its sentences with remedies, one a line."""
+    """Return the verdict and its sentences with remedies, one per line."""
     from annomodels.reporting.words import advised
 
     lamps = [f"  {check.lit}"] if check.lamps else []
@@ -181,7 +181,7 @@ def verdict_lines(check: Check) -> list[str]:
 
 
 def facts_of(fit: Fit, check: Check) -> dict[str, object]:
-    """Return what ``--format json`` says of a fit."""
+    """Return the facts about a fit for ``--format json``."""
     return {
         "engine": fit.engine,
         "seed": fit.seed,
@@ -192,7 +192,7 @@ def facts_of(fit: Fit, check: Check) -> dict[str, object]:
 
 
 def exit_code(fit: Fit, check: Check) -> int:
-    """Return the exit code that a fit deserves, and say on stderr why."""
+    """Return the exit code of a fit, and print the reason on stderr."""
     if _stopped(fit) == "interrupted":
         return INTERRUPTED
     if check.verdict == "do not use":
@@ -207,7 +207,7 @@ def _stopped(fit: Fit) -> str:
 
 @contextmanager
 def spreading(sampling: Sampling) -> Iterator[Any]:
-    """Return the executor of a fit; a cluster is there as long as it is needed."""
+    """Yield the executor of a fit, and close a cluster afterwards."""
     address = sampling.dask
     if address is None:
         yield None

@@ -15,10 +15,10 @@ from annomodels.cli.keys import Key
 from annomodels.cli.wrapping import paragraphs, width_of
 from annomodels.errors import Option, Verb
 
-# signs that move or colour a terminal, or ring its bell; names come from strangers
+# control characters that move or color a terminal, or ring its bell; names are untrusted
 _CONTROL = {n: f"\\x{n:02x}" for n in (*range(9), *range(11, 32), *range(127, 160))}
 
-_OTHERS = ("run", "agree", "coref", "next")  # commands whose options others name
+_OTHERS = ("run", "agree", "coref", "next")  # commands whose options appear in messages of others
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Session:
         return next(iter(self.command.split()[1:2]), "")
 
     def pause(self) -> None:
-        """See that what is written next begins a line of its own."""
+        """Make the next output start on a new line."""
         if self.live is not None:
             self.live()
 
@@ -56,34 +56,34 @@ def current() -> Session:
 
 
 def note(text: str) -> None:
-    """Print something worth knowing, unless --quiet."""
+    """Print a note on stderr, unless --quiet."""
     if not current().quiet:
         _echo(text, err=True)
 
 
 def detail(text: str) -> None:
-    """Print something only --verbose wants to know."""
+    """Print a detail on stderr, only with --verbose."""
     if current().verbose:
         _echo(text, err=True)
 
 
 def say(text: str) -> None:
-    """Print on stdout what was asked for, where it is prose."""
+    """Print requested prose on stdout."""
     _echo(text)
 
 
 def warn(text: str) -> None:
-    """Print something one must know, even with --quiet."""
+    """Print a warning, even with --quiet."""
     _marked("warning", text, "yellow")
 
 
 def say_error(text: str) -> None:
-    """Print what went wrong, when the command is over."""
+    """Print the error that ended the command."""
     _marked("error", text, "red")
 
 
 def failed(text: str) -> None:
-    """Print a quality gate that failed, which is a result and no warning."""
+    """Print a failed quality gate, which is a result, not a warning."""
     _marked("FAILED", text, "red", " ")
 
 
@@ -94,7 +94,7 @@ def _marked(word: str, text: str, colour: str, sign: str = ": ") -> None:
 
 
 def spell(named: Option | Verb) -> str:
-    """Spell an option or a call that a message names as this command has it, else as another has.
+    """Spell an option or call in a message as this command does, or else another command.
 
     >>> spell(Verb("am.compare", "annomodels compare")), spell(Option("prob", 0.9))
     ('annomodels compare', 'prob=0.9')
@@ -118,7 +118,7 @@ def spell(named: Option | Verb) -> str:
 
 
 def _option(name: str) -> click.Option | None:
-    """Return an option of the command that runs, else of a command that has it."""
+    """Return an option of the running command, or else of another command."""
     for command in _commands():
         for option in command.params:
             if isinstance(option, click.Option) and option.name == name:
@@ -127,7 +127,7 @@ def _option(name: str) -> click.Option | None:
 
 
 def _commands() -> Iterator[click.Command]:
-    """Yield the command that runs, then others, which are imported only if needed."""
+    """Yield the running command, then others, imported only if needed."""
     context, group = click.get_current_context(silent=True), current().group
     if context is not None:
         yield context.command
@@ -138,12 +138,12 @@ def _commands() -> Iterator[click.Command]:
 
 
 def show_text(text: str) -> None:
-    """Print a text on stdout as it is; on a terminal, without signs that move or color it."""
+    """Print text on stdout; on a terminal, escape control characters."""
     click.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
 
 
 def _echo(text: str, *, err: bool = False) -> None:
-    """Write on a line of its own; on a terminal, in lines that it can hold."""
+    """Write on a new line, wrapped to the width of a terminal."""
     current().pause()
     stream = sys.stderr if err else sys.stdout
     text = visible(text)
@@ -158,7 +158,7 @@ def _echo(text: str, *, err: bool = False) -> None:
 
 
 def close_quietly(stream: TextIO) -> None:
-    """Send what is still buffered nowhere, so that Python says nothing at exit."""
+    """Discard buffered output, so that Python prints no error at exit."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(devnull, stream.fileno())
@@ -169,5 +169,5 @@ def close_quietly(stream: TextIO) -> None:
 
 
 def visible(text: str) -> str:
-    """Spell signs that would move or color a terminal, or ring its bell."""
+    """Escape control characters that would affect a terminal."""
     return text.translate(_CONTROL)

@@ -21,7 +21,7 @@ SHOWN = "shown.csv"
 def shown_from(
     path: str, data: Any, text: str | None, columns: Sequence[str], item: Any = None
 ) -> Shown:
-    """Read the columns of a table, by the items of the data."""
+    """Read columns of a table, by the items of the data."""
     from annomodels.io.mappings import item_columns
     from annomodels.reporting.facts import Shown
 
@@ -41,7 +41,7 @@ def shown_from(
 
 
 def keep(shown: Shown, folder: Path) -> None:
-    """Write the columns next to the fit, from where ``annomodels report`` reads them."""
+    """Write the columns next to the fit, where ``annomodels report`` reads them."""
     columns = dict(shown.columns)
     items = list(dict.fromkeys(name for column in columns.values() for name in column))
     rows = [
@@ -52,7 +52,7 @@ def keep(shown: Shown, folder: Path) -> None:
 
 
 def kept(fit_path: str, data: object) -> Shown | None:
-    """Read the columns that were kept next to a fit; None if there are none."""
+    """Read the columns stored next to a fit; None if there are none."""
     folder = Path(fit_path) if Path(fit_path).is_dir() else Path(fit_path).parent
     path = folder / SHOWN
     if not path.is_file():
@@ -62,7 +62,7 @@ def kept(fit_path: str, data: object) -> Shown | None:
 
 
 def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
-    """Read the columns again from the file of the labels of a fit, as its command named it."""
+    """Read the columns again from the label file that the command of a fit named."""
     data, source = fit.data, str(getattr(fit.data, "source", ""))
     words = shlex.split(str(fit.tree.attrs.get("command", "")))
     source = next((word for word in words if Path(word).name == source), source)

@@ -24,13 +24,13 @@ GOLD, ABOUT, TRUTH = "gold.parquet", "about.json", "truth"
 
 
 def sizes_of(fit: Fit) -> dict[str, object]:
-    """Return what ``--format json`` says of the labels on disk and their model."""
+    """Return sizes of labels on disk, and their model, for ``--format json``."""
     sizes = {"items": fit.data.n_items, "annotations": fit.data.n_annotations}
     return {**sizes, "model": fit.model.name}
 
 
 def save_scan(job: Job, fit: Fit, beside: Path, names: Sequence[str]) -> None:
-    """Write the fit and its gold labels into a folder, and into ``about.json`` what came of it."""
+    """Write a fit, its gold labels, and its results in ``about.json``, to a folder."""
     saved = fit.save(beside / "saved")
     for part in saved.iterdir():
         part.rename(beside / part.name)
@@ -43,7 +43,7 @@ def save_scan(job: Job, fit: Fit, beside: Path, names: Sequence[str]) -> None:
 
 
 def scanned(job: Job) -> Scanned:
-    """Scan, with what there is to say of it on stderr."""
+    """Scan the data, and print a summary and notes on stderr."""
     from annomodels.scale.scanning import scan
 
     known = inspect.signature(scan).parameters
@@ -58,7 +58,7 @@ def scanned(job: Job) -> Scanned:
 
 
 def refuse_the_rest(job: Job) -> None:
-    """Refuse all at once options are not for streams, before anything is read."""
+    """Refuse all options that streams do not support, before reading."""
     from annomodels.models.catalog import class_of
     from annomodels.scale.scanning import scan
 

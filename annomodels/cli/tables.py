@@ -1,4 +1,4 @@
-"""Tables, of saved fits too: as TSV, CSV, JSON, Markdown, LaTeX, drawn, or for another program."""
+"""Tables as TSV, CSV, JSON, Markdown, LaTeX, drawn, or in the format of another program."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from annomodels.summaries.next.next_labels import NextLabels
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
-# labels from which files of gold have no columns of the next label
+# number of labels above which gold files have no columns of the next label
 MOST_LABELS = 50
 TARGET = "p_below_target"
-# columns of tables in Python that files leave out, by the first column: parts and other measures of
-# what they hold; recall is in `coders --by label`
+# columns that files omit, by the first column: parts and redundant measures; recall is in
+# `coders --by label`
 IN_PYTHON = {
     "coder": re.compile(r"(accuracy|bits)(_low|_high)?|p_spammer|p_adversary|recall_.*"),
     "coefficient": re.compile(r"title|(model_)?p_above_\d+"),
@@ -52,7 +52,7 @@ def emit(
     level: int = 95,
     notes: Iterable[str] = (),
 ) -> None:
-    """Write a table where and how it was asked for, and its `notes` on stderr."""
+    """Write a table to the requested output, and its `notes` on stderr."""
     # a drawn table shows the columns of `short`; `level` is that of its intervals, in percent
     form = form_for(writing)
     if form == "table":
@@ -66,7 +66,7 @@ def emit(
 
 
 def form_of(writing: Writing) -> str:
-    """Return the form asked for, else that of the file's ending, else what stdout is good for."""
+    """Return the requested form, or else that of the file extension, or of stdout."""
     if writing.form:
         return writing.form
     if writing.output in (None, "-"):
@@ -96,20 +96,20 @@ def with_left_out(table: pd.DataFrame, left_out: Mapping[str, str], form: str) -
 
 
 def by_question(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Put the tables of questions one below the other, with a column of their names."""
+    """Concatenate the tables of questions, with a column of question names."""
     import pandas as pd
 
     return pd.concat(tables, names=["question"]).reset_index(level=0).reset_index(drop=True)
 
 
 def note_writer(writing: Writing) -> Callable[[str], None]:
-    """Return what prints sentences about a table: on stdout above a drawn one, else on stderr."""
+    """Return the printer of sentences: on stdout above a drawn table, else on stderr."""
     drawn = form_of(writing) == "table" and writing.output in (None, "-")
     return say if drawn else note
 
 
 def emit_text(text: str, writing: Writing) -> None:
-    """Write text to stdout or to the file that was asked for."""
+    """Write text to stdout or to the file requested."""
     if writing.output in (None, "-"):
         show_text(text)
         return
@@ -120,7 +120,7 @@ def emit_text(text: str, writing: Writing) -> None:
 
 
 def put(writer: Writer, given: object, writing: Writing, spreadsheet: bool) -> None:
-    """Write what a writer makes, and warn of cells that a spreadsheet would compute."""
+    """Write the output of a writer, and warn of cells that a spreadsheet would compute."""
     from annomodels.io.writing import WRITERS, write_table
 
     made = writer.make(given)
@@ -185,7 +185,7 @@ def to_json(value: object) -> str:
 
 
 def plain(value: object) -> object:
-    """Turn NumPy values, NaN and tuples into what JSON knows."""
+    """Convert NumPy values, NaN and tuples to JSON types."""
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -202,7 +202,7 @@ def plain(value: object) -> object:
 
 
 def cell(value: object, digits: int = 6) -> str:
-    """Return one cell as text; what is missing is empty.
+    """Return one cell as text; missing values are empty.
 
     >>> cell(0.123456789), cell(float("nan")), cell(True), cell(12)
     ('0.123457', '', 'true', '12')
@@ -246,7 +246,7 @@ def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
 
 
 def filed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of a table that files hold."""
+    """Return the columns of a table that files contain."""
     left_out = IN_PYTHON.get(table.columns[0])
     if left_out is None:
         return table
@@ -266,20 +266,20 @@ def show(
 
 
 def loaded(path: str) -> Any:
-    """Load a fit, and say on stderr if it cannot be trusted."""
+    """Load a fit, and warn on stderr if it cannot be trusted."""
     from annomodels.spans.fit import SpanFit
 
     fit = load_fit(path)
     if isinstance(fit, SpanFit):
         return fit
-    found = fit.check(predictive=False)  # which never forbids the use
+    found = fit.check(predictive=False)  # predictive checks never forbid use
     if not found:
         warn("This fit cannot be trusted: " + " ".join(found.sentences))
     return fit
 
 
 def gold_table(fit: Fit, summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
-    """Return the gold table as files hold it; with a threshold, open labels are empty."""
+    """Return the gold table for files; with a threshold, open labels are empty."""
     table = summary.table.copy()
     if threshold is not None:
         known = fit.data.known >= 0
@@ -296,7 +296,7 @@ def with_next(fit: Fit, table: pd.DataFrame) -> pd.DataFrame:
     if fit.unsupported("p_next") or fit.data.n_labels > MOST_LABELS:
         return table
     predicted = fit.p_next().table.drop(columns="item")
-    # a label may be called next_a beside one that is called a
+    # a label may be named next_a next to a label a
     return table if set(table) & set(predicted.columns) else table.join(predicted)
 
 
@@ -308,7 +308,7 @@ def gold_back(
     writing: Writing,
     spreadsheet: bool,
 ) -> None:
-    """Write the gold labels of a saved fit so that a tool imports them."""
+    """Write the gold labels of a saved fit in the import format of a tool."""
     from annomodels.io.writers.backs import gold_list
     from annomodels.io.writers.catalog import BACKS, Writer, named
 

@@ -1,4 +1,4 @@
-"""Progress of a command on stderr, and how long it will take."""
+"""Progress of a command on stderr, and estimated times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from annomodels.progress import Reporter
 
 
 class Stages(Reporter):
-    """The reporter of a command: quiet with --quiet, and off the screen while lines are written."""
+    """Progress reporter of a command: silent with --quiet, hidden while lines are written."""
 
     def __init__(self) -> None:
         super().__init__(quiet=current().quiet)
@@ -19,7 +19,7 @@ class Stages(Reporter):
 
 
 def between(seconds: float, spread: float = 1.4) -> str:
-    """Return a guess as what it is good for: a range from its part to its multiple.
+    """Format an estimated time as a range, from seconds / spread to seconds * spread.
 
     >>> between(4), between(30), between(600), between(30_000)
     ('3 to 6 seconds', '20 to 40 seconds', '7 to 14 minutes', '6 to 12 hours')

@@ -1,4 +1,4 @@
-"""Text in lines of a given width: words and commands stay whole."""
+"""Wrapping of text to a width, without breaking words or commands."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TextIO
 
 from annomodels.data.widths import size
 
-# a word; or what is copied in one piece: between backticks, an installation, a call with options
+# a word, or text that is copied whole: in backticks, an installation, a call with options
 _WORD = re.compile(
     r"[^\s`]*`[^`\n]+`[^\s`]*|pip install (?:--upgrade )?\S+"
     r"|annomodels(?: [a-z]+)?(?: --[\w-]+)+\S*|\S+"
 )
-# what stands before the text of a line: spaces, a bullet or number, "where:" and the like
+# prefix of a line: spaces, a bullet or number, a label such as "where:"
 _LEAD = re.compile(r"\s*(?:(?:[*•-]|\d+\.|where:|fix:|note:|warning:|error:)\s+)*")
 NARROWEST = 20
-USUAL = 120  # what is no terminal is taken to be so wide
-UNSAID = 80  # and a terminal that does not say
+USUAL = 120  # width of an output that is not a terminal
+UNSAID = 80  # width of a terminal that does not report it
 
 
 def width_of(stream: TextIO) -> int:
-    """Columns of the terminal that a stream writes to; $COLUMNS has the last word."""
+    """Return the width of the terminal of a stream; $COLUMNS overrides it."""
     if not stream.isatty():
         return USUAL
     told = os.environ.get("COLUMNS", "")
@@ -33,9 +33,9 @@ def width_of(stream: TextIO) -> int:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most `width` columns, between words only.
+    """Break text into lines of at most `width` columns, between words only.
 
-    A word or a command in backticks that is wider stands on a line of its own.
+    A wider word, or command in backticks, gets a separate line.
 
     >>> wrapped("say `do this` and go on", 12)
     ['say', '`do this`', 'and go on']
@@ -52,7 +52,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def paragraphs(text: str, width: int) -> str:
-    r"""Wrap each line of a message; what is continued stands below the text, not its label.
+    r"""Wrap each line of a message; align continuation lines with the text, not its label.
 
     >>> print(paragraphs("error: No file.\n  fix:   Check the path and the name.", 24))
     error: No file.
@@ -68,7 +68,7 @@ def paragraphs(text: str, width: int) -> str:
         lead = _LEAD.match(line)[0]  # type: ignore[index]
         hang = min(len(lead), 9) if lead.strip() else len(lead)
         first, *rest = wrapped(line[len(lead) :], width - len(lead)) or [""]
-        # lines below may be longer than the first, if they hang less far
+        # continuation lines may be longer than the first if they are indented less
         rest = wrapped(" ".join(rest), width - hang)
         out.append(lead + first)
         out += [" " * hang + part for part in rest]

@@ -1,1 +1,1 @@
-"""A fit: made, saved, loaded, compared. Imports models, engines and summaries, no page, no plot."""
+"""Create, save, load and compare fits. Imports models, engines, summaries, plots; no page."""

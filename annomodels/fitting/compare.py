@@ -1,4 +1,4 @@
-"""Which of several fits predicts best what it is not shown."""
+"""Comparison of fits by predictions of held-out data."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def compare(fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item") -> Summary
     Parameters
     ----------
     fits
-        Two fits or more of the same data; a mapping gives them names.
+        Two or more fits of the same data; a mapping names them.
     by
-        What is left out: "item" with all of its labels asks how well a model predicts new items;
-        "label" how well it predicts one more label of an item it knows.
+        Unit to leave out: "item", with all its labels, measures predictions for new items; "label"
+        measures predictions for one more label of a known item.
 
     Returns
     -------
@@ -57,8 +57,8 @@ def compare(fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item") -> Summary
     Raises
     ------
     NotApplicable
-        When there are fewer than two fits, when they are of different data, when one is of numbers
-        or of a scan, or when one has too few draws.
+        With fewer than two fits, fits of different data, a fit of numbers or of a scan, or too few
+        draws.
 
     References
     ----------
@@ -95,7 +95,7 @@ def _score(by: By, tree: xr.DataTree, data: Annotations) -> HeldOut:
 
 
 def _names(fits: list[Fit]) -> dict[str, Fit]:
-    """Name fits by their models, with numbers where a model occurs twice."""
+    """Name fits by their models, with numbers if a model occurs twice."""
     names = [fit.model.name for fit in fits]
     seen: dict[str, int] = {}
     out: dict[str, Fit] = {}
@@ -106,7 +106,6 @@ def _names(fits: list[Fit]) -> dict[str, Fit]:
 
 
 def _check(named: dict[str, Fit]) -> None:
-    """Refuse what cannot be compared."""
     if len(named) < 2:
         raise NotApplicable(f"A comparison needs two fits or more, not {len(named)}.")
     for name, fit in named.items():
@@ -129,7 +128,6 @@ def _check(named: dict[str, Fit]) -> None:
 
 
 def _ranked(found: dict[str, HeldOut]) -> pd.DataFrame:
-    """One row for each fit, best first."""
     import pandas as pd
 
     weights = _stacking(found)
@@ -157,8 +155,8 @@ def _ranked(found: dict[str, HeldOut]) -> pd.DataFrame:
 
 
 def _verdict(gap: float, error: float) -> str:
-    """Describe how sure it is that a fit predicts worse than the best."""
-    # differences below 4 nats are not resolved whatever their standard error says (Sivula et al.
+    """Describe the evidence that a fit predicts worse than the best."""
+    # differences below 4 nats are not resolved regardless of their standard error (Sivula et al.
     # 2020, doi:10.48550/arXiv.2008.10296)
     if gap > -4 or gap > -2 * error:
         return "as good as the best, as far as these data show"
@@ -166,12 +164,12 @@ def _verdict(gap: float, error: float) -> str:
 
 
 def _stacking(found: dict[str, HeldOut]) -> dict[str, float]:
-    """Weights of the mixture of predictions with the best held-out score."""
+    """Return the weights of the mixture of predictions with the best held-out score."""
     import xarray as xr
     from arviz_stats import compare as arviz_compare
     from arviz_stats.utils import ELPDDataLOO
 
-    # a shift common to all fits changes no weight and keeps densities of long items above zero
+    # a shift common to all fits changes no weight, and avoids underflow for long items
     top = np.max([part.elpd for part in found.values()], axis=0)
     given = {
         name: ELPDDataLOO(
@@ -189,14 +187,13 @@ def _stacking(found: dict[str, HeldOut]) -> dict[str, float]:
         for name, part in found.items()
     }
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said in our own words
+        warnings.simplefilter("ignore")  # replaced by our note
         table = arviz_compare(given, method="stacking", round_to="none")
     weights = table["weight"].clip(lower=0.0)
     return {str(name): float(weight) for name, weight in (weights / weights.sum()).items()}
 
 
 def _draws(found: dict[str, HeldOut]) -> xr.Dataset:
-    """Pointwise scores of all fits."""
     import xarray as xr
 
     scores = np.stack([part.elpd for part in found.values()])
@@ -208,7 +205,6 @@ def _draws(found: dict[str, HeldOut]) -> xr.Dataset:
 
 
 def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:
-    """Return the notes that a reader of the table needs."""
     n = len(next(iter(found.values())).elpd)
     notes = [
         f"Scores are sums over {n:,} {by}s, in nats; higher is better. A model that predicts "

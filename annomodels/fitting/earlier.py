@@ -1,4 +1,4 @@
-"""An earlier fit's posterior as the prior of a later model of its kind."""
+"""Posterior of an earlier fit as the prior of a model of the same kind."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
     r"""Return a model of the same kind whose priors are the posterior of an earlier fit.
 
     Every Dirichlet prior gets the posterior's means :math:`m_l` and the total pseudo-counts
-    :math:`s = \sum_l m_l (1 - m_l) / \sum_l v_l - 1` that give its variances :math:`v_l`; the
-    concentration of the coders a log-normal prior with the mean and standard deviation of its
+    :math:`s = \sum_l m_l (1 - m_l) / \sum_l v_l - 1` that give its variances :math:`v_l`. The
+    concentration of the coders gets a log-normal prior with the mean and standard deviation of its
     logarithm over all classes.
 
     Parameters
@@ -23,23 +23,23 @@ def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
         A fit of the models ``hierarchical``, ``dawid-skene`` or ``pooled``, by ``gibbs`` or
         ``nuts``.
     coders
-        Whether coders that come back, by name, start from their own rows (``hierarchical`` only).
-        Without, they are new members of the population.
+        True if returning coders, matched by name, start from their earlier rows (``hierarchical``
+        only). Otherwise they are new members of the population.
     weight
-        Share of the pseudo-counts to keep: 1 takes the earlier evidence at face value, .2 counts
-        five of its labels as one, for guidelines or material that have changed.
+        Fraction of the pseudo-counts to keep: 1 keeps all earlier evidence, 0.2 counts five of its
+        labels as one, for example after a change of guidelines or material.
 
     Returns
     -------
     Model
-        It can be printed, compared, written down, and fitted to data with the same labels.
+        Model that can be printed, compared, saved, and fitted to data with the same labels.
 
     Raises
     ------
     NotApplicable
-        When the fit is of another model, or by ``em``, which has no posterior.
+        If the fit is of another model, or used ``em``, which has no posterior.
     ValueError
-        When the weight is not above 0 and at most 1.
+        If the weight is not above 0 and at most 1.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""A fit: data, model and results, and the verbs that give tables of them."""
+"""Fit: data, model and results, with methods that return tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def verb[**P, T](method: Callable[P, T]) -> Callable[P, T]:
-    """Refuse a method, with the reason, to fits that do not have it."""
+    """Make a method raise NotApplicable, with the reason, for fits without it."""
 
     @wraps(method)
     def asked(*args: P.args, **options: P.kwargs) -> T:
@@ -41,29 +41,28 @@ def verb[**P, T](method: Callable[P, T]) -> Callable[P, T]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit(Html):
-    """A fitted model: data, model and the tree of results; :func:`annomodels.fit` makes it.
+    """Fitted model: data, model and the result tree, created by :func:`annomodels.fit`.
 
-    Each table is computed when it is first asked for and kept: a verb that is called twice, by a
-    page or by you, does the work once. Results are therefore not to be changed in place; what is
-    handed out may have columns added and rows sorted.
+    Each table is computed on first use and cached, so do not change results in place. You can add
+    columns to a returned table and sort its rows.
 
-    Which tables there are depends on what the truth is and on where the labels are;
-    :meth:`unsupported` says why one is missing.
+    The available tables depend on the type of truth and the location of the labels;
+    :meth:`unsupported` returns why a table is missing.
 
     Parameters
     ----------
     data
-        What was fitted: :class:`annomodels.Annotations`, the scan of a fit of labels on disk, or
-        the candidates of mentions that :func:`annomodels.coref.pairs` gives.
+        Fitted data: :class:`annomodels.Annotations`, the scan of labels on disk, or candidates of
+        mentions from :func:`annomodels.coref.pairs`.
     model
-        The model with its priors.
+        Model with its priors.
     tree
-        Posterior draws, class probabilities and what the run says of itself; see
+        Posterior draws, class probabilities and metadata of the run; see
         :mod:`annomodels.data.schema`.
     truth
-        Of a scan, the folder with P(truth) as Parquet, one file for each block of items in their
-        order, with the columns item, n, gold, ``p_<label>``, entropy and mcse; its tree has no
-        groups on items.
+        For a scan, the folder with P(truth) as Parquet, one file per block of items in order, with
+        the columns item, n, gold, ``p_<label>``, entropy and mcse. The tree then has no groups for
+        items.
     """
 
     data: Any
@@ -74,12 +73,12 @@ class Fit(Html):
     _keeper: Any = None
     _known: dict[Any, Any] = field(default_factory=dict, init=False)
 
-    # verbs and plots that there are, and why there are no others: by name, or (under "") of all
+    # available methods and plots, and reasons for missing ones, by name or (under "") for all
     _has: ClassVar[frozenset[str]] = frozenset()
     _reasons: ClassVar[Mapping[str, str]] = {"": "it is of another kind"}
 
     def __new__(cls, data: Any = None, model: Any = None, *args: Any, **options: Any) -> Self:
-        """Make a fit of the class that suits the model and the place of the labels."""
+        """Create a fit of the subclass for the model and the location of the labels."""
         if cls is not Fit or model is None:
             return super().__new__(cls)
         on_disk = options.get("truth", args[1] if len(args) > 1 else None) is not None
@@ -89,7 +88,7 @@ class Fit(Html):
 
     @property
     def engine(self) -> str:
-        """Name of the engine that made it."""
+        """Name of the engine."""
         return str(self.tree.attrs["engine"])
 
     @property
@@ -105,7 +104,7 @@ class Fit(Html):
         return FitPlots(self)
 
     def unsupported(self, verb: str) -> str:
-        """Return the reason why this fit has no such table or plot; empty if it has one.
+        """Return why this fit lacks a table or plot; empty if it has it.
 
         Parameters
         ----------
@@ -122,7 +121,7 @@ class Fit(Html):
         return "" if verb in self._has else self._reasons.get(verb) or self._reasons[""]
 
     def require(self, verb: str) -> None:
-        """Raise NotApplicable, with the reason, if this fit has no such table or plot."""
+        """Raise NotApplicable, with the reason, if this fit lacks a table or plot."""
         if reason := self.unsupported(verb):
             raise NotApplicable(
                 f"A fit of the {self.model.title} model has no {verb.replace('_', ' ')}: {reason}."
@@ -130,12 +129,12 @@ class Fit(Html):
 
     @verb
     def check(self, *, predictive: bool = True) -> Check:
-        """Check whether the result can be trusted; a verdict with reasons.
+        """Check whether the result can be trusted; return a verdict with reasons.
 
         Parameters
         ----------
         predictive
-            Whether to look at whether the model reproduces the labels, which takes longest.
+            Also check whether the model reproduces the labels, which takes longest.
         """
         from annomodels.summaries.trust.checks import check
 
@@ -145,14 +144,14 @@ class Fit(Html):
 
     @verb
     def gold(self, threshold: float | None = None) -> Summary:
-        """Return the gold standard: label, probability, runner-up and why, one row per item.
+        """Return the gold standard: label, probability, runner-up and reason, one row per item.
 
-        Of numbers, the true value of each item with its 95 % interval.
+        For numbers, return the true value of each item with its 95 % interval.
 
         Parameters
         ----------
         threshold
-            Probability from which an item counts as settled; .95 by default.
+            Probability from which an item counts as settled; 0.95 by default.
         """
         from annomodels.summaries.gold.gold import gold
 
@@ -160,15 +159,15 @@ class Fit(Html):
 
     @verb
     def wrong_labels(self, truth: Mapping[Any, Any] | None = None) -> Wrong:
-        """Return the expected number of wrong labels, and that of a majority vote.
+        """Return the expected numbers of wrong gold labels and of wrong majority votes.
 
-        Page, tables, notes and files all show this number. After an audit it is that of the
+        Page, tables, notes and files all show this number. After an audit it is the audit's
         estimate.
 
         Parameters
         ----------
         truth
-            Truth that the fit was not told, by name of item: these labels are compared with it.
+            Held-out true labels by item name, to compare with the gold labels.
         """
         from annomodels.summaries.gold.coverage import wrong_labels
 
@@ -181,7 +180,7 @@ class Fit(Html):
         Parameters
         ----------
         truth
-            As of :meth:`wrong_labels`.
+            As in :meth:`wrong_labels`.
         """
         from annomodels.summaries.gold.coverage import coverage
 
@@ -196,9 +195,9 @@ class Fit(Html):
         Parameters
         ----------
         by
-            "item" (by default), by a coder at random, each counting by their labels; or "coder".
+            "item" (the default), for a random coder, weighted by number of labels; or "coder".
         **some
-            `items` or `coders`, for some of them only.
+            `items` or `coders` to include.
         """
         from annomodels.summaries.predicted.p_next import p_next
 
@@ -216,26 +215,26 @@ class Fit(Html):
         """Write the gold standard of a scan as Parquet or CSV, one row per item, block by block.
 
         Columns are item, label, probability, state, source, runner_up, n and doubt. As in
-        :meth:`gold`, no label is settled where the labels may depend on no truth.
+        :meth:`gold`, no label is settled if the labels may not depend on any truth.
 
         Parameters
         ----------
         path
-            A name that ends in ``.parquet``, ``.csv`` or ``.tsv``.
+            Path that ends in ``.parquet``, ``.csv`` or ``.tsv``.
         threshold
-            Probability from which an item counts as settled; .95 by default.
+            Probability from which an item counts as settled; 0.95 by default.
         force
-            Whether an existing file is replaced.
+            Replace an existing file.
         only_settled
-            Whether labels that are not settled are left empty.
+            Leave labels that are not settled empty.
 
         Raises
         ------
         NotApplicable
-            When the labels are in memory, the ending is another, or the threshold is not between
+            If the labels are in memory, the extension is unknown, or the threshold is not between
             0 and 1.
         OutputError
-            When the file exists and `force` is not set, or cannot be written.
+            If the file exists and `force` is not set, or if it cannot be written.
         """
         from annomodels.scale.summaries import write_gold
 
@@ -259,10 +258,10 @@ class Fit(Html):
     def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
         """Return the share of right labels, kind and advice, one row per coder.
 
-        Files also have accuracy, skill and information under the model.
+        The table also has accuracy, skill and information under the model.
 
-        Of numbers, bias, scale, noise and reliability; of links, sensitivity and specificity (or
-        accuracy) for each class of labels.
+        For numbers, return bias, scale, noise and reliability; for links, sensitivity and
+        specificity (or accuracy) for each class of labels.
 
         Parameters
         ----------
@@ -284,10 +283,10 @@ class Fit(Html):
         Parameters
         ----------
         groups
-            Group of each coder; by default those of a fit of
+            Group of each coder; by default the groups of
             :class:`annomodels.models.GroupedCoders`.
         by_labels
-            Whether coders count by their number of labels; else each coder counts once.
+            Weight coders by their number of labels; otherwise each coder counts once.
         """
         from annomodels.summaries.coders.groups import groups as of_groups
 
@@ -304,7 +303,7 @@ class Fit(Html):
     def items(self) -> Summary:
         """Return entropy, surprise and a reason for each flagged item, one row per item.
 
-        Of numbers, the difficulty of items.
+        For numbers, return the difficulty of items.
         """
         from annomodels.summaries.items.items import items
 
@@ -319,7 +318,7 @@ class Fit(Html):
         Parameters
         ----------
         pairs
-            Whether to give one row for each pair of labels: confusions, and what merging would do.
+            Return one row per pair of labels instead: confusions, and the effect of merging.
         """
         from annomodels.summaries.labels import scheme
 
@@ -328,16 +327,16 @@ class Fit(Html):
 
     @verb
     def prevalence(self) -> Summary:
-        """Return the share of each label among the truths, one row each, with 95 % intervals."""
+        """Return the prevalence of each label with its 95 % interval, one row per label."""
         from annomodels.summaries.labels import prevalence
 
         return self._table(prevalence)
 
     @verb
     def agreement(self) -> Summary:
-        """Return coefficients three ways: value, sampling posterior, model-implied posterior.
+        """Return coefficients: value, sampling posterior and model-implied posterior.
 
-        Of numbers, interval alpha, what the model implies for it, and for two new coders.
+        For numbers, return interval alpha: observed, model-implied, and for two new coders.
         """
         from annomodels.summaries.agreement import agreement
 
@@ -352,7 +351,7 @@ class Fit(Html):
     def interpretations(self) -> Summary:
         """Return every candidate of links with the probability that it is true, one row each.
 
-        ``p_next`` is the probability that one more reader would say it, ``mc_error`` the Monte
+        ``p_next`` is the probability that one more reader would give it, ``mc_error`` the Monte
         Carlo error of ``p_true``.
         """
         from annomodels.summaries.links import interpretations
@@ -368,12 +367,12 @@ class Fit(Html):
 
     @verb
     def ambiguous(self, threshold: float | None = None) -> Summary:
-        """Return mentions with no true reading or several, or whose single truth is open.
+        """Return mentions with no or several true readings, or an uncertain single reading.
 
         Parameters
         ----------
         threshold
-            Smallest probability of that; .5 by default.
+            Minimum probability of that; 0.5 by default.
         """
         from annomodels.summaries.links import ambiguous
 
@@ -386,7 +385,7 @@ class Fit(Html):
         Parameters
         ----------
         at_least
-            Smallest probability of a link; 0 by default.
+            Minimum probability of a link; 0 by default.
         """
         from annomodels.summaries.links import links
 
@@ -399,7 +398,7 @@ class Fit(Html):
         Parameters
         ----------
         at_least
-            Smallest probability of a link; 0 by default.
+            Minimum probability of a link; 0 by default.
         """
         from annomodels.summaries.links import chains
 
@@ -407,7 +406,7 @@ class Fit(Html):
 
     @verb
     def prior_sensitivity(self) -> Summary:
-        """Compute what changes if the priors count a fifth less, or a quarter more."""
+        """Compute the effect of priors a fifth weaker or a quarter stronger."""
         from annomodels.summaries.trust.priors import prior_sensitivity
 
         return self._table(prior_sensitivity)
@@ -426,30 +425,30 @@ class Fit(Html):
         target: float | None = None,
         **limits: object,
     ) -> NextLabels:
-        """Return the labels to ask for next, of which items and by whom, one row per label.
+        """Return the labels to ask for next, with items and coders, one row per label.
 
         Parameters
         ----------
         budget
-            Most labels to ask for.
+            Maximum number of labels to ask for.
         by
-            What they shall lessen: "gold", expected wrong gold labels; "bits", uncertainty.
+            Quantity to reduce: "gold", expected wrong gold labels; "bits", uncertainty.
         target
-            Share of right labels that coders should reach: who very probably does not is not asked.
+            Share of right labels to reach; coders who very probably miss it are not asked.
         **limits
             `coders`, `per_item`, `per_coder` and `stop` of
             :func:`annomodels.summaries.next.next_labels.next_labels`.
         """
         from annomodels.summaries.next.next_labels import next_labels
 
-        # an expert should decide the ones, and decided that the others have two readings
+        # an expert should decide the first, and has decided that the second have two readings
         apart = self.items().table["state"].isin(("contested", "decided")).to_numpy()
         undecided = apart & (self.data.known < 0)
         limits |= {"budget": budget, "by": by, "target": target}
         return self._table(next_labels, self.coders(target), undecided, **limits)
 
     def to_pymc(self) -> Any:
-        """Return the PyMC model with these data; its ``log_likelihood`` is that of each item."""
+        """Return the PyMC model with these data; its ``log_likelihood`` is per item."""
         from annomodels.engines.pymc.handed import with_data as built
 
         return built(self.model, self.data)
@@ -464,19 +463,19 @@ class Fit(Html):
         """Return the draws in the format of ArviZ, for ``az.summary``, ``az.loo`` and its plots.
 
         The group ``posterior`` has all variables and, for classes, the ``accuracy`` of coders that
-        :meth:`coders` shows; a row of ``confusion`` lies along ``given``. ``log_likelihood`` has
+        :meth:`coders` shows; ``confusion`` has the dimension ``given``. ``log_likelihood`` has
         one observation per item, with the truth summed out: ``az.loo`` leaves out items, as
         :func:`annomodels.compare` does. Fits of numbers, links and scans have no such group.
 
         Parameters
         ----------
         log_likelihood
-            Whether to compute that group; it takes 8 bytes per item and draw.
+            Compute this group, which takes 8 bytes per item and draw.
 
         Raises
         ------
         NotApplicable
-            When there are no draws, because the engine is em.
+            If there are no draws, because the engine is em.
 
         Examples
         --------
@@ -493,25 +492,25 @@ class Fit(Html):
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
         """Save the fit; :func:`annomodels.load` reads it.
 
-        Data, model and draws become one netCDF file. Of a scan, whose labels are on disk already,
+        Data, model and draws become one netCDF file. For a scan, whose labels are on disk,
         draws and P(truth) go into a folder: ``fit.nc``, ``about.json``, ``truth/*.parquet``.
 
         Parameters
         ----------
         path
-            Where to write; the file or folder appears when it is complete.
+            Path of the file or folder, which appears when it is complete.
         force
-            Whether an existing file, or a folder that an earlier ``save`` wrote, is replaced.
+            Replace an existing file, or a folder that an earlier ``save`` wrote.
 
         Raises
         ------
         OutputError
-            When there is such a file or folder and `force` is not set, or it cannot be written.
+            If the file or folder exists and `force` is not set, or if it cannot be written.
         """
         return (save_file if self.truth is None else save_folder)(self, Path(path), force)
 
     def _once[T](self, function: Callable[..., T], *known: object, **options: object) -> T:
-        """Call a summary, or hand out what it gave before; `known` changes nothing."""
+        """Call a summary, or return its cached result; `known` is not part of the cache key."""
         options = {name: value for name, value in options.items() if value is not None}
         strange = sorted(set(options) - set(signature(function).parameters))
         if strange:
@@ -632,7 +631,7 @@ class NumberFit(Fit):
         return self._table(items)
 
     def agreement(self) -> Summary:
-        """Return interval alpha, what the model implies for it, and for two new coders."""
+        """Return interval alpha: observed, model-implied, and for two new coders."""
         from annomodels.summaries.numbers import agreement
 
         return self._table(agreement)
@@ -665,5 +664,5 @@ class LinkFit(Fit):
 
 
 def _copied[S: Summary](summary: S) -> S:
-    """Summary whose table may get columns or be sorted; its values are shared."""
+    """Return a summary with a shallow copy of its table, to add columns or sort rows."""
     return replace(summary, table=summary.table.copy(deep=False))

@@ -1,4 +1,4 @@
-"""Load what ``Fit.save`` wrote."""
+"""Loading of fits that ``Fit.save`` wrote."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from annomodels.spans.fit import SpanFit
 if TYPE_CHECKING:
     import h5py
 
-# bytes that a file may hold unpacked, and how many times its own; draws are hardly packed at all
+# limits on the unpacked size: bytes, and multiples of the file size; draws hardly compress
 MOST_UNPACKED, MOST_PACKED = 2**26, 200
-# groups and variables of a fit, what is said of one of them, and dimensions: far more than any has
+# limits on groups and variables, attributes of each, and dimensions: far above those of any fit
 MOST_PARTS, MOST_ATTRIBUTES, MOST_DIMENSIONS = 2000, 200, 16
-# how HDF5 refers to a text elsewhere in the file
+# HDF5 reference to a string elsewhere in the file
 _REFERENCE = np.dtype([("size", "<u4"), ("heap", "<u8"), ("number", "<u4")])
 
 Classes = type[Model] | Model | Sequence[type[Model] | Model]
@@ -46,25 +46,24 @@ def load(
     Parameters
     ----------
     path
-        The netCDF file; of a scan, the folder.
+        The netCDF file, or the folder of a fit of a scan.
     data
-        Of a scan, whose labels were not saved with the fit: the scan, such as
+        The scan, for a fit of a scan, whose labels are not saved with the fit.
         ``am.scan(..., cache=...)`` finds it again.
     model
-        A model that is no part of this package, or its class, or several of them. A file names the
-        class and holds no code: the class must have been imported (or defined, in a notebook)
-        before, at the place where it was, or be given here. Nothing is imported because a file
-        says so.
+        A model that is not part of this package, or its class, or several of them. A file names the
+        class and contains no code: import the class first (or define it, in a notebook) at the same
+        place, or give it here. Loading never imports a module that a file names.
 
     Raises
     ------
     AnnotationError
-        When there is no such file, or it is damaged, or this package did not write it, or another
-        version did in a form that this one does not read. Nothing is read from other files that
-        it names.
+        If the file does not exist, is damaged, or was not written by this package, or if another
+        version wrote it in a form that this one does not read. Other files that it names are not
+        read.
     NotApplicable
-        When the fit is of a scan and its data are missing, or are others; when its model is none of
-        this package and its class is not known.
+        If the fit is of a scan and its data are missing or different, or if its model is not part
+        of this package and its class is unknown.
 
     Examples
     --------
@@ -119,7 +118,7 @@ def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
 
 
 def _read(path: Path, named: Path) -> Any:
-    """Read the tree of a file; errors name what the user gave."""
+    """Read the tree of a file; errors name the path that the user gave."""
     import xarray as xr
 
     try:
@@ -127,19 +126,18 @@ def _read(path: Path, named: Path) -> Any:
             require_plain(file)
             file.seek(0)
             with xr.open_datatree(file, engine="h5netcdf") as tree:
-                for group in tree.subtree:  # DataTree.load leaves some of them on the disk
+                for group in tree.subtree:  # DataTree.load leaves some on disk
                     for variable in group.variables.values():
                         variable.load()
         _require_known(str(tree.attrs["schema"]), named)
     except (AnnotationError, MemoryError, PermissionError):
         raise
-    except Exception as error:  # the libraries raise whatever a damaged file makes them meet
+    except Exception as error:  # libraries may raise anything for a damaged file
         raise _no_fit(named, error) from error
     return tree
 
 
 def _model_of(tree: Any, named: Path, given: Classes) -> Model:
-    """Return the model that a tree names."""
     try:
         known = placed(json.loads(tree.attrs["model"]), _classes(given))
     except (AnnotationError, NotApplicable):
@@ -156,7 +154,7 @@ def _model_of(tree: Any, named: Path, given: Classes) -> Model:
 
 
 def _require_known(schema: str, named: Path) -> None:
-    """Refuse what another version wrote."""
+    """Refuse a fit that another version wrote."""
     if schema != SCHEMA_VERSION:
         newer = schema.isdecimal() and int(schema) > int(SCHEMA_VERSION)
         what = f"Another version of annomodels wrote this fit, in form {schema[:20]}."
@@ -165,16 +163,16 @@ def _require_known(schema: str, named: Path) -> None:
 
 
 def require_plain(file: IO[bytes]) -> None:
-    """Refuse a file of a fit that was damaged, or that a fit cannot have, before it is read.
+    """Refuse a damaged file, or one with parts that no fit has, before reading it.
 
-    HDF5 follows links to other files, and takes bytes of a data set from any file that is named.
+    HDF5 follows links to other files, and reads bytes of a data set from any named file.
     """
     import h5py
 
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - SEAL, 0))
     seal = file.read()
-    if not seal.startswith(MARK):  # HDF5 may go on forever in what it did not write
+    if not seal.startswith(MARK):  # HDF5 may never return from a file that it did not write
         raise ValueError("an earlier version wrote it, or something changed it since")
     if seal != MARK + digest_of(file, size - SEAL):
         raise ValueError("its bytes are not those that were written")
@@ -189,7 +187,7 @@ def require_plain(file: IO[bytes]) -> None:
 
 
 def _require_parts(root: h5py.h5g.GroupID, size: int) -> tuple[list[h5py.h5d.DatasetID], int]:
-    """Refuse groups and data sets of no fit; gives the data sets of texts and the bytes of all."""
+    """Refuse groups and data sets that no fit has; return string data sets and total bytes."""
     from h5py import h5d, h5g, h5l, h5o, h5t
 
     numbers = (h5t.INTEGER, h5t.FLOAT, h5t.ENUM)
@@ -233,7 +231,7 @@ _REPEATED = "it names one text many times"
 
 
 def _bytes_of_attributes(part: h5py.h5g.GroupID | h5py.h5d.DatasetID) -> int:
-    """Count the bytes of the texts that are said of a part, each of which is in the file once."""
+    """Count the bytes of string attributes of a part; the file has each string once."""
     from h5py import h5a, h5t
 
     if h5a.get_num_attrs(part) > MOST_ATTRIBUTES:
@@ -258,12 +256,12 @@ def _bytes_of_attributes(part: h5py.h5g.GroupID | h5py.h5d.DatasetID) -> int:
 
 
 def _bytes_of_texts(part: h5py.h5d.DatasetID, file: IO[bytes]) -> int:
-    """Count the bytes of texts by what the file says of them, without reading any."""
+    """Count the bytes of strings from their references, without reading them."""
     count = math.prod(part.shape)
     if not count:
         return 0
     size, start = part.get_storage_size(), part.get_offset()
-    if start is None or size != count * _REFERENCE.itemsize:  # as a fit never keeps them
+    if start is None or size != count * _REFERENCE.itemsize:  # a fit never stores them so
         raise ValueError("its texts are packed")
     file.seek(start)
     total = int(np.frombuffer(file.read(size), _REFERENCE)["size"].sum(dtype=np.int64))
@@ -273,7 +271,7 @@ def _bytes_of_texts(part: h5py.h5d.DatasetID, file: IO[bytes]) -> int:
 
 
 def _require_inside(made: Any) -> None:
-    """Refuse a data set whose values are not in the file, or are packed by an unknown filter."""
+    """Refuse a data set whose values are not in the file, or use an unknown filter."""
     from h5py import h5d, h5z
 
     if made.get_external_count() or made.get_layout() not in (
@@ -293,7 +291,7 @@ def _classes(given: object) -> list[type[Model]]:
 def _no_fit(path: Path, error: Exception, tree: Any = None) -> AnnotationError:
     why = f" ({error})" if type(error) is ValueError and len(str(error)) < 100 else ""
     wrote = __version__ if tree is None else str(tree.attrs.get("annomodels", __version__))[:40]
-    if wrote != __version__:  # a whole file, as its seal says
+    if wrote != __version__:  # the file is intact, as its seal shows
         what = (
             f"Version {wrote} of annomodels wrote this fit, and {__version__} cannot read it{why}."
         )

@@ -1,4 +1,4 @@
-"""The plots of a fit as its methods: ``fit.plot.coders()``."""
+"""Plots of a fit as methods, such as ``fit.plot.coders()``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def _method[**P](
     name: str, draw: Callable[Concatenate[Any, P], Figure]
 ) -> Callable[Concatenate[FitPlots, P], Figure]:
-    """Return a plot as a method, which says why a fit does not have it."""
+    """Return a plot as a method that raises NotApplicable, with the reason, if a fit lacks it."""
 
     @functools.wraps(draw)
     def method(found: FitPlots, /, *args: P.args, **options: P.kwargs) -> Figure:
@@ -27,7 +27,7 @@ def _method[**P](
 
 
 class FitPlots(Html):
-    """Plots of a fit, each a method that gives a matplotlib figure.
+    """Plots of a fit, each a method that returns a matplotlib figure.
 
     With ``ax=`` a plot is drawn on your axes. A separate figure has a clear background and
     is not known to pyplot: save it with ``figure.savefig("name.svg")``; notebooks show it.

@@ -1,4 +1,4 @@
-"""Fit a model: the one call from data of any kind to a fit, and the engines that it may take."""
+"""Fit of a model to data of any kind, and its engines."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from annomodels.spans.model import SpanModel
 if TYPE_CHECKING:
     from annomodels.scale.scanned import Scanned
 
-# cells of all confusion matrices, and labels for each of their rows, from which coders are told
-# apart by default
+# cells of all confusion matrices, and labels per row, that decide the default model
 MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
-# by how much chains are shorter then: matrices are so large that few draws of them are kept
+# factor by which chains are shorter for matrices so large that few draws are kept
 SHORTER = 8
-# classes up to which chains look for swapped ones: an assignment takes the cube of their number
+# most classes to check for swaps: an assignment has cubic cost
 MOST_RELABELLED = 100
-# stage of a stack from which on it has P(truth), and is not thrown away
+# stage of a stack from which P(truth) exists, so that an interrupt keeps it
 LAST_STAGE = "coders"
 ENGINES = ("gibbs", "nuts", "em")
 # options that a fit of spans knows
@@ -73,16 +72,16 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     Parameters
     ----------
     data
-        The annotations; a scan of them (:func:`annomodels.scan`) that is fitted block by block; or
-        mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`); or spans
+        Annotations; a scan of them (:func:`annomodels.scan`), fitted block by block; mentions with
+        candidates for their antecedents (:func:`annomodels.coref.pairs`); or spans
         (:func:`annomodels.read_spans`), whose result is a :class:`annomodels.spans.fit.SpanFit`.
     model
-        A model or its name. By default ``stack``: a model of the coders and the votes,
-        calibrated on public data sets; ``hierarchical`` or ``pooled`` if a stack cannot be
-        fitted, see :func:`default_model`. Then ``dawid-skene``, ``class-conditional``,
-        ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items are more than their class,
-        ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``, ``readings``; ``spammers``;
-        all are in the docs on models. Of mentions ``pairs`` (the default) or ``single``.
+        A model or its name. The default is ``stack``, a model of the coders and the votes,
+        calibrated on public data sets; or ``hierarchical`` or ``pooled`` if a stack does not
+        apply, see :func:`default_model`. Others are ``dawid-skene``, ``class-conditional``,
+        ``one-coin``, ``mace``, ``pooled``, ``logit-normal``, ``spammers`` and, with states of
+        items, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``, ``readings``; see the
+        docs on models. For mentions, use ``pairs`` (the default) or ``single``.
     engine
         Inference engine; em is a first look without intervals. Others: auto, gibbs and nuts.
     chains
@@ -96,7 +95,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     starts
         Number of starting points of em [default: 10; 1 for a scan]. The first is at the votes.
     relabel
-        Reorder classes that a chain has swapped. Not done with more than a hundred classes.
+        Reorder classes that a chain has swapped. Disabled with more than 100 classes.
     extend
         Continue sampling, thinned, up to 16 times as long if the chains have not mixed. Only gibbs
         does so, and not for mentions.
@@ -175,7 +174,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
         named = read.shell()
         silent = _silent(read)
     fitted = resolved.with_data(named)
-    # a stack takes no account of who said "don't know"
+    # a stack ignores answers of "don't know"
     whole = silent and not fitted.stacks
     fitted = with_no_answers(fitted, named) if whole else fitted.result_model
     seen = expanded(read) if fitted.abstention_rows and isinstance(read, Annotations) else read
@@ -191,7 +190,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     with late:
         with reporting(progress) as tell:
             result = run(fitted, seen, replace(settings, progress=told))
-        late.start()  # from here on there are draws, which are not thrown away
+        late.start()  # from here on, an interrupt keeps the draws
         found = _fit_of(read, named, fitted, settings, result)
     if late.noted:
         found.tree.attrs["stopped"] = "interrupted"
@@ -206,7 +205,6 @@ def _fit_of(
     settings: Settings,
     result: RawResult,
 ) -> Fit:
-    """Build the fit from what an engine gave."""
     result.posterior, fitted = fitted.result_draws(result.posterior), fitted.result_model
     n_chains, n_draws = result.lp.shape
     result.attrs = {
@@ -238,14 +236,14 @@ def default_model(
     executor: object = None,
     partitions: int | None = None,
 ) -> str:
-    """Name the model that :func:`fit` takes where none is named.
+    """Return the name of the default model of :func:`fit`.
 
-    Of labels it is ``stack``, in memory, of a scan, and with an executor. It is ``hierarchical`` by
-    NUTS or EM, where coders said that they do not know, where draws of a stack would take the
-    better part of an hour (above seventy million labels of two classes, fewer with more classes),
-    and where rows of coders for dozens of classes would take most of their time. It is ``pooled``,
-    all coders alike and chains of an eighth of the length, where matrices of hundreds of classes,
-    in memory, have more rows than there are labels to learn them from. Of mentions it is ``pairs``.
+    For labels it is ``stack``, also for a scan and with an executor. It is ``hierarchical`` for
+    NUTS or EM, if coders answered "don't know", if draws of a stack would take most of an hour
+    (more than 70 million labels with two classes, fewer with more classes), and if the confusion
+    matrices have more than a million cells. It is ``pooled``, with one matrix and chains of an
+    eighth of the length, if labels in memory are too few for the rows of such matrices. For
+    mentions it is ``pairs``.
     """
     if isinstance(data, Candidates):
         return "pairs"
@@ -264,7 +262,7 @@ def default_model(
 
 
 def _silent(data: Annotations | Scanned) -> bool:
-    """Return True if coders said that they do not know."""
+    """Return True if coders answered "don't know"."""
     if isinstance(data, Annotations):
         return data.unanswered is not None and len(data.unanswered) > 0
     return bool(data.unanswered.any())
@@ -275,7 +273,6 @@ def _few_labels(data: Annotations | Scanned | Candidates) -> bool:
 
 
 def _require_links(model: Model) -> None:
-    """Refuse models of labels for mentions and their antecedents."""
     if model.truth != "link":
         raise NotApplicable(
             f"The {model.title} model describes labels of items, not mentions and their "
@@ -284,7 +281,7 @@ def _require_links(model: Model) -> None:
 
 
 def _require_streamable(model: Model, engine: str) -> None:
-    """Refuse models whose items are more than their class, and engines that see no parts."""
+    """Refuse models with states of items, and engines that cannot stream."""
     if not model.by_counts or engine not in ("gibbs", "em"):
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
@@ -318,7 +315,7 @@ def choose(model: Model, engine: str = "auto") -> str:
 
 
 def runner(engine: str, truth: str = "class") -> Callable[..., Any]:
-    """Return the function of an engine for models of such a truth, or for a stack."""
+    """Return the function of an engine for a type of truth, or for a stack."""
     run: Callable[..., Any]
     match engine, truth:
         case "gibbs", "number":

@@ -1,6 +1,6 @@
-"""The page a lead forwards: one HTML file that needs no network and no script to be read.
+"""Report page: one HTML file that needs no network, and no script to read it.
 
-``facts`` computes every summary when it is asked for, ``sections`` lay them out, ``page`` takes the
-sections for which a fit gives what they need and writes the file. May import everything but the
-command line; nothing but the command line imports it.
+``facts`` computes each summary on first use, ``sections`` lay them out, and ``page`` selects the
+sections that apply to a fit and writes the file. May import everything except the command line;
+only the command line imports it.
 """

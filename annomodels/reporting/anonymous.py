@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def anonymous(data: Annotations | Scanned) -> Annotations | Scanned:
-    """Copy with coders called "coder 1", "coder 2", ..., numbered in no order of their names.
+    """Return a copy with coders named "coder 1", "coder 2", ..., in shuffled order.
 
-    Done before the fit, so that no output can hold a name; the same data always give the same
-    numbers. Name of the file and notes of the reader, which may hold names, are dropped.
+    Use it before the fit, so that no output can contain a name; the same data always give the
+    same names. The file name and notes of the reader, which may contain names, are dropped.
     """
-    if not isinstance(data, Annotations):  # blocks hold no names of coders, so they stay
+    if not isinstance(data, Annotations):  # blocks contain no coder names
         names = tuple(new_names(data).values())
         return replace(data, coders=names, source="", notes=())
     shuffle = _shuffle(data)
@@ -45,7 +45,7 @@ def anonymous(data: Annotations | Scanned) -> Annotations | Scanned:
 
 
 def anonymized(fit: Fit) -> Fit:
-    """Copy of a fit whose coders are called "coder 1" to "coder J", as in :func:`anonymous`."""
+    """Return a copy of a fit with coders named as in :func:`anonymous`."""
     data, tree = fit.data, fit.tree.copy()
     names = tuple(new_names(data).values())
     posterior = tree["posterior"].to_dataset()
@@ -56,7 +56,7 @@ def anonymized(fit: Fit) -> Fit:
 
 
 def new_names(data: Any) -> dict[str, str]:
-    """Return what each coder of the data is called afterwards."""
+    """Return the new name of each coder by the old name."""
     numbers = _shuffle(data).tolist()
     return {label_text(name): f"coder {numbers[j] + 1}" for j, name in enumerate(data.coders)}
 

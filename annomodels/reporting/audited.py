@@ -1,4 +1,4 @@
-"""Results of an audit as text: for the section on it, and for methods."""
+"""Results of an audit as text, for its section and for methods."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ _HOW = {
 
 
 def folder_of(facts: Facts) -> str:
-    """Return the folder that the command of the fit wrote, or a stand-in for the saved fit."""
+    """Return the output folder of the fit's command, or a placeholder for the saved fit."""
     return folder_in(str(facts.tree.attrs.get("command", "")))
 
 
 def folder_in(command: str) -> str:
-    """Return the folder that a command wrote, or a stand-in for the saved fit."""
+    """Return the output folder of a command, or a placeholder for the saved fit."""
     found = re.search(r"(?:-o|--output)[ =]([^ ]+)", command)
     return found[1] if found else "fit.nc"
 
 
 def said(facts: Facts) -> Estimate:
-    """Return what an audit says, on a page that has one."""
+    """Return the estimate of the audit; the page must have one."""
     assert facts.estimate is not None
     return facts.estimate
 
 
 def way(found: Estimate) -> str:
-    """Name what the numbers of an estimate come from."""
+    """Name the source of an estimate."""
     return "audit and model" if found.by_design else "the conservative model"
 
 
 def judged(found: Estimate) -> int:
-    """Count the items that were judged, drawn or not."""
+    """Count the judged items, drawn at random or not."""
     return len(found.answers.item) + len(found.answers.extra)
 
 
 def drawing(found: Estimate) -> str:
-    """State how many of how many items were judged, and how they were drawn."""
+    """State how many items were judged, and how they were drawn."""
     n = judged(found)
     text = f"An expert judged {counted(n, 'item')} of the {found.n_items:,} without a known label. "
     if found.by_design and len(found.answers.extra):
@@ -79,7 +79,7 @@ def errors(facts: Facts) -> str:
 
 
 def of_part(facts: Facts) -> str:
-    """Name the items that an audit is about, where these are not all of unknown truth."""
+    """Name the audited population, unless it contains all items of unknown truth."""
     found = said(facts)
     unknown = facts.data.n_items - facts.known_items + judged(found)
     if found.n_items >= unknown:
@@ -88,7 +88,7 @@ def of_part(facts: Facts) -> str:
 
 
 def off(found: Estimate) -> str:
-    """State how far the model was off."""
+    """State the error of the model."""
     wrong = found.row("wrong")
     ends = f"{number(wrong['low'])} to {number(wrong['high'])}"
     text = (
@@ -106,7 +106,7 @@ def off(found: Estimate) -> str:
 
 
 def panel(found: Estimate) -> list[str]:
-    """State how many independent coders they are worth, and how the best compares with all."""
+    """State the effective number of coders, and compare the best coder with the panel."""
     rows = {row["quantity"]: row for row in found.panel.to_dict("records")}
     out = []
     if "effective_coders" in rows:
@@ -141,7 +141,7 @@ def _whole(value: float) -> str:
 
 
 def results(facts: Facts) -> str:
-    """State for a methods section what an audit found."""
+    """State the results of an audit for a methods section."""
     found = said(facts)
     if not found.by_design:
         return (

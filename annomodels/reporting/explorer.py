@@ -1,4 +1,4 @@
-"""Items as data of the page: text, votes, contributions and probabilities, the queue to decide."""
+"""Item data of the page: texts, votes, contributions, probabilities and order of decisions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from annomodels.summaries.gold.evidence import contributions, runs
 if TYPE_CHECKING:
     from annomodels.types import Bools, Floats, Ints
 
-ROOM = 3_600_000  # characters of the items of a page
-FILES_ROOM = 1_600_000  # characters of its compressed tables
+ROOM = 3_600_000  # characters of all items on a page
+FILES_ROOM = 1_600_000  # characters of all compressed tables
 LONGEST = 2_000  # characters of a text; shorter if the items would not fit
-# markup, line ends of scripts, and marks that turn the direction of text
+# markup, line separators of scripts, and bidirectional control characters
 _SIGNS = "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_TRUTH = "--truth"  # option that uses the decisions; the page replaces earlier ones by its own
+_TRUTH = "--truth"  # option that uses the decisions; new decisions replace earlier ones
 _LIKELY = 0.0005  # probability below which a label is not listed
-_MOST_LIKELY = 8  # labels of an item that are listed
+_MOST_LIKELY = 8  # labels listed per item
 
 
 def queue(p_truth: Floats, known: Bools) -> Ints:
@@ -39,7 +39,7 @@ def queue(p_truth: Floats, known: Bools) -> Ints:
 
 
 def payload(facts: Facts, command: str) -> str:
-    """Return the items as JSON that a script element can hold, those most in doubt first."""
+    """Return the items as JSON for a script element, the most uncertain first."""
     data = facts.data
     p = np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float)
     rows = _rows(facts, p)
@@ -58,33 +58,33 @@ def payload(facts: Facts, command: str) -> str:
         "command": follow_up(command, _has_plan(facts)),
     }
     head = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
-    # no text of the data can end the script element
+    # texts of the data must not end the script element
     return inert(f'{head[:-1]},"items":[{",".join(rows)}]}}')
 
 
 def _has_plan(facts: Facts) -> bool:
-    """Return True if the folder of the command holds the design of the audit."""
+    """Return True if the folder of the command contains the design of the audit."""
     if facts.estimate is None or facts.estimate.how != "audit":
         return False
     return Path(folder_of(facts), "audit.json").is_file()
 
 
 def inert(text: str) -> str:
-    """Return JSON in which no character means anything to HTML."""
+    """Escape all characters of JSON that are special in HTML."""
     for sign in _SIGNS:
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 
 
 def fingerprint(facts: Facts) -> str:
-    """Return the fingerprint of the labels, whatever truths are known."""
+    """Return the fingerprint of the labels without known truths."""
     return str(before_audit(facts.fit).data.replace(gold=None).fingerprint)
 
 
 def follow_up(command: str, plan: bool = False) -> str:
-    """Return the command that uses the decisions, with all else that the page was made from.
+    """Return the command that repeats the run with the decisions.
 
-    `plan` tells that the folder of the command holds the design of the audit.
+    `plan` states that the output folder contains the design of the audit.
 
     >>> follow_up("annomodels run votes.csv -o out --force --seed 2")
     'annomodels run votes.csv -o out-decided --seed 2 --truth decisions.csv'
@@ -108,7 +108,7 @@ def follow_up(command: str, plan: bool = False) -> str:
             folder = value.rstrip("/") or value
             kept += [name, f"{folder}-decided"]
         elif name == _TRUTH:
-            # earlier decisions are on the page, and in the file that it writes
+            # the page and its file include earlier decisions
             kept += [] if "decisions" in value else [name, value]
         elif word != "--force":
             kept.append(word)
@@ -119,7 +119,7 @@ def follow_up(command: str, plan: bool = False) -> str:
 
 
 def _rows(facts: Facts, p: Floats) -> list[str]:
-    """JSON of each item until the page is full."""
+    """Return the JSON of each item until the page is full."""
     order = queue(p, facts.state == 3)
     make = _maker(facts, p)
     for longest in (LONGEST, 400, 120):
@@ -137,7 +137,7 @@ def _rows(facts: Facts, p: Floats) -> list[str]:
 
 
 def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
-    """Return the function that makes the entry of an item, with texts cut to a length."""
+    """Return a function that builds the entry of an item, with texts cut to a length."""
     data, shown, best = facts.data, facts.shown, p.argmax(axis=1)
     value = (10 * _contributions(facts, p)).round().astype(int)
     votes = np.column_stack([data.coder, data.label, value])
@@ -162,7 +162,7 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
 
 
 def _as_written(p: float) -> float:
-    """Return a probability with few digits that the page writes as all tables write it.
+    """Return a short probability that the page rounds as all tables do.
 
     >>> _as_written(0.565283), _as_written(0.184999), _as_written(0.125)
     (0.5653, 0.185, 0.12499999)
@@ -173,12 +173,12 @@ def _as_written(p: float) -> float:
 
 
 def _tie(p: float) -> bool:
-    """Return True if a number ends on a half of two digits, which scripts round another way."""
+    """Return True if a number ties at two digits, which scripts round differently."""
     return 8 * p % 4 == 1  # 0.125 and 0.625: Python rounds these down
 
 
 def _contributions(facts: Facts, p: Floats) -> Floats:
-    """Log-odds that each label adds for the gold label against the runner-up, [annotation]."""
+    """Return the log-odds of gold label against runner-up that each label adds, [annotation]."""
     data, order = facts.data, np.argsort(-p, axis=1, kind="stable")
     first, second = order[:, 0], order[:, min(1, p.shape[1] - 1)]
     found = contributions(thinned(facts.tree, data, 200), data, first, second)
@@ -186,7 +186,7 @@ def _contributions(facts: Facts, p: Floats) -> Floats:
 
 
 def packed(files: Mapping[str, str]) -> str:
-    """Return tables as JSON of compressed texts, those that fit into the page."""
+    """Return the tables that fit into the page as JSON of compressed texts."""
     out: dict[str, str] = {}
     room = FILES_ROOM
     for name, text in files.items():

@@ -1,4 +1,4 @@
-"""Facts about a fit, each computed when a section first asks for it, and once."""
+"""Facts about a fit, each computed once on first use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """Columns of the input that the page shows: the text of each item, and others by name."""
+    """Input columns on the page: the text of each item, and others by name."""
 
     text: Mapping[Any, str] = field(default_factory=dict)
     columns: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
@@ -41,7 +41,7 @@ ADVICE = ("stop", "correct", "give test items", "retrain")
 
 
 class Facts:
-    """Facts that the sections of a page are made from."""
+    """Facts for the sections of a page."""
 
     def __init__(
         self,
@@ -69,12 +69,12 @@ class Facts:
 
     @property
     def fingerprint(self) -> str:
-        """Of the data that were fitted, without what an audit told of them."""
+        """Fingerprint of the fitted data, without truth from an audit."""
         return str(before_audit(self.fit).data.fingerprint)
 
     @cached_property
     def check(self) -> Check:
-        """Verdict of the diagnostics, tested on the truth that the fit was not told."""
+        """Diagnostics, with a test on held-out truth if given."""
         found = self.fit.check()
         if self.known is None or not self.has("wrong_labels"):
             return found
@@ -89,7 +89,7 @@ class Facts:
 
     @cached_property
     def following(self) -> NextLabels:
-        """The next labels to ask for."""
+        """Next labels to ask for."""
         return self.fit.next(target=self.target)
 
     @cached_property
@@ -121,7 +121,7 @@ class Facts:
 
     @cached_property
     def calibration(self) -> Summary | None:
-        """Gold labels against truth that was held back, if there is any."""
+        """Calibration of gold labels on held-out truth, if given."""
         if not self.known:
             return None
         from annomodels.summaries.trust.calibration import calibration
@@ -130,7 +130,7 @@ class Facts:
 
     @cached_property
     def comparison(self) -> Summary | None:
-        """The fit among others of the same data, if there are any."""
+        """Comparison with other fits of the same data, if given."""
         if not self.others:
             return None
         from annomodels.fitting.compare import compare
@@ -139,7 +139,7 @@ class Facts:
 
     @cached_property
     def wrong(self) -> Wrong:
-        """Numbers of wrong labels to be expected."""
+        """Expected numbers of wrong labels."""
         if not self.on_disk:
             return self.fit.wrong_labels(self.known)
         low, high = wrong_interval(self.tree) or (np.nan, np.nan)
@@ -148,14 +148,14 @@ class Facts:
 
     @cached_property
     def as_coders_read(self) -> tuple[int, int] | None:
-        """Interval of wrong labels if an expert read as the coders do; None after an audit."""
+        """Interval of wrong labels for an expert who reads as coders do; None after an audit."""
         if self.on_disk or self.truth != "class" or self.wrong.tested or self.wrong.by_audit:
             return None
         return as_coders_read(self.tree, self.data)
 
     @property
     def distance(self) -> float:
-        """Share of the width of the interval that is the distance of the crowd from an expert."""
+        """Proportion of the interval's width due to the distance of crowd and expert."""
         width = self.wrong.gold_high - self.wrong.gold_low
         if self.as_coders_read is None or not width > 0:
             return 0.0
@@ -164,14 +164,14 @@ class Facts:
 
     @cached_property
     def tally(self) -> Tally:
-        """Counts of a gold standard that is on disk."""
+        """Counts of a gold standard on disk."""
         from annomodels.scale.tally import tally
 
         return tally(self.fit)
 
     @cached_property
     def coverage(self) -> Summary:
-        """Number of items that each threshold keeps."""
+        """Number of items kept at each threshold."""
         if self.has("coverage"):
             return self.fit.coverage(self.known)
 
@@ -186,7 +186,7 @@ class Facts:
 
     @property
     def settled(self) -> int:
-        """Number of items whose label is settled, or is known truth."""
+        """Number of items with a settled or known label."""
         if self.contradicted:
             return self.known_items
         if self.on_disk:
@@ -195,20 +195,20 @@ class Facts:
 
     @property
     def known_items(self) -> int:
-        """Number of items with known labels, given to the fit or found by an audit."""
+        """Number of items with known labels, from the input or an audit."""
         return self.tally.known if self.on_disk else int((self.data.known >= 0).sum())
 
     @property
     def told_items(self) -> int:
-        """Number of items whose truth was given to the fit, those of an audit left out."""
+        """Number of items with truth given to the fit, excluding an audit."""
         audit = self.tree["audit"].sizes["audited"] if "audit" in self.tree.children else 0
         return self.known_items - int(audit)
 
     def advised(self, advice: str) -> pd.DataFrame:
-        """Coders with an advice that begins so, the worst first."""
+        """Return the coders whose advice starts with a phrase, the worst first."""
         table = self.coders.table
         chosen = table["advice"].str.startswith(advice)
-        if advice == "give test items":  # those with hardly any labels are in the table only
+        if advice == "give test items":  # coders with very few labels are in the table only
             chosen &= table["n"] >= CODER_JUDGED
         return table[chosen].sort_values("skill", kind="stable")
 
@@ -226,7 +226,7 @@ class Facts:
     def state(self) -> Ints:
         """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
         state = self.fit.gold().table["state"].map(STATES.index).to_numpy(int)
-        if self.contradicted:  # nothing is settled by probabilities that known truth contradicts
+        if self.contradicted:  # no item is settled if known truth contradicts the probabilities
             state = np.where(state == 0, 1, state)
         return state
 
@@ -242,7 +242,7 @@ class Facts:
 
     @property
     def too_sure(self) -> bool:
-        """Return True if errors gather on some items and P(truth) does not account for that."""
+        """Return True if errors concentrate on some items and P(truth) ignores that."""
         if self.fit.model.stacks or (self.estimate and self.estimate.by_design):
             return False
         codes = ("errors_on_the_same_items", "spread_of_the_votes")
@@ -250,7 +250,7 @@ class Facts:
 
 
 def renamed(estimate: Estimate, fit: Fit) -> Estimate:
-    """Return an estimate with coders called as in a fit, whose coders may be anonymous."""
+    """Return an estimate with the coder names of a fit, which may be anonymous."""
     audit = fit.tree["audit"] if "audit" in fit.tree.children else None
     if audit is None or audit.attrs.get("mark") != estimate.mark:
         what = "The estimate belongs to another fit, or this is the fit from before the audit."
@@ -267,7 +267,7 @@ def renamed(estimate: Estimate, fit: Fit) -> Estimate:
 
 
 def before_audit(fit: Fit) -> Fit:
-    """Return a fit without what an audit told of its items, as models are compared."""
+    """Return a fit without truth from an audit, for comparison with other models."""
     if "audit" not in fit.tree.children:
         return fit
     gold = np.array(fit.data.gold)
@@ -276,5 +276,5 @@ def before_audit(fit: Fit) -> Fit:
 
 
 def facts_of(fit: Fit | Facts) -> Facts:
-    """Return what is known of a fit, if that is not what is given."""
+    """Return the facts of a fit; return facts unchanged."""
     return fit if isinstance(fit, Facts) else Facts(fit)

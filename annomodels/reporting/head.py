@@ -1,4 +1,4 @@
-"""The first screen of a page on classes: one sentence, the items by state, at most four actions."""
+"""First screen of a page on classes: one sentence, items by state, at most four actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annomodels.summaries.next.next_labels import NextLabels
 
 REVIEWED = 20  # items to review if none is contested
-MOST = 0.5  # share of the width of the interval from which an audit replaces most of it
+MOST = 0.5  # proportion of the interval's width from which an audit removes most of it
 
 
 def head(facts: Facts) -> Head:
@@ -28,12 +28,12 @@ def head(facts: Facts) -> Head:
     names = ("settled", "need labels", "contested", "decided")
     bar = list(zip(css, facts.states.values(), names, strict=True))
     said = sentence(facts)
-    worst = warning(facts.check)  # of an audit that contradicts the probabilities, in the sentence
+    worst = warning(facts.check)  # already in the sentence if an audit contradicts P(truth)
     return Head(said, bar, list(filter(None, actions)), "" if said.startswith(worst) else worst)
 
 
 def warning(check: Check) -> str:
-    """Return the worst finding on the result, if the check is not passed."""
+    """Return the worst finding on the result if the check did not pass; else empty."""
     if check.verdict not in ("needs review", "do not use") or not check.sentences:
         return ""
     what = "" if check else "Do not use these results yet. "
@@ -61,7 +61,7 @@ def _ends(low: float, high: float, form: str = "{}") -> str:
 
 
 def sentence(facts: Facts) -> str:
-    """Return the sentence that a manager repeats."""
+    """Return the main sentence of the page."""
     of = facts.wrong
     if not of.n:
         return f"All {counted(facts.data.n_items, 'label')} are decided."
@@ -120,7 +120,7 @@ def _buy(facts: Facts) -> Action | None:
 
 
 def _price(plan: NextLabels) -> str:
-    """Return how many new labels remove one wrong label; empty if they remove none."""
+    """State how many new labels correct one wrong label; empty if they correct none."""
     removed = plan.before - plan.after
     return f" ({len(plan.table) / removed:,.0f} new labels to correct one)" if removed > 0 else ""
 

@@ -1,4 +1,4 @@
-"""Contents and oddities of the data: counts for the page, sentences for the check."""
+"""Contents and problems of the data: counts for the page, sentences for the check."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Spread:
 
     @classmethod
     def counted(cls, units: Ints) -> Spread:
-        """Summarize counts of which is known how many are 0, 1, 2, ..., shape [count].
+        """Summarize counts from the frequencies of 0, 1, 2, ..., shape [count].
 
         >>> counts = np.array([1, 2, 2, 3, 7])
         >>> Spread.counted(np.bincount(counts)) == Spread.of(counts)
@@ -62,7 +62,7 @@ class Spread:
         return cls(int(used[0]), at(0.25), at(0.5), at(0.75), int(used[-1]))
 
     def told(self, *, middle: bool = False) -> str:
-        """Return the ends and the median as text, with the middle half if wished.
+        """Return range and median as text, with the middle half on request.
 
         >>> Spread.of(np.array([1, 2])).told(), Spread.of(np.array([3, 3])).told()
         ('1 to 2, median 1.5', '3')
@@ -83,20 +83,20 @@ class Health:
 
     per_item: Spread  # spread of the number of labels
     per_coder: Spread
-    label_counts: Ints  # how often each label was given
+    label_counts: Ints  # number of uses of each label
     single: int  # items with one label only
-    # parts of the data that share no coder: their number, and their sizes in items, largest first,
-    # where the labels are in memory
+    # parts of the data that share no coder: number, and sizes in items, largest first, if the
+    # labels are in memory
     n_parts: int
     parts: tuple[int, ...]
     unused: tuple[Hashable, ...]  # declared labels that nobody gave
     few: tuple[Hashable, ...]  # coders with fewer than ten labels
-    # coders with ten labels or more who gave one and the same label always
+    # coders with at least ten labels, all of them the same
     constant: tuple[Hashable, ...]
 
 
 def health(data: Annotations | Scanned, units: Ints | None = None) -> Health:
-    """Look the data over; of a scan, `units` says how many items have 0, 1, 2, ... labels.
+    """Summarize the data; for streamed data, `units` counts items with 0, 1, 2, ... labels.
 
     >>> rows = [("t1", "ana", "pos"), ("t1", "ben", "neg"), ("t2", "cem", "pos")]
     >>> found = health(Annotations.from_records(rows))
@@ -141,12 +141,12 @@ class Counted(NamedTuple):
 
     check: str
     value: Any  # number or text
-    remark: str = ""  # what it means or what to do about it; empty when all is well
+    remark: str = ""  # meaning or remedy; empty without a problem
     names: tuple[str, ...] = ()  # labels or coders concerned
 
 
 def findings(data: Annotations) -> list[Counted]:
-    """Return what ``annomodels check`` counts, in its order; ``data.notes`` say more in words."""
+    """Return the counts of ``annomodels check`` in order; ``data.notes`` has details."""
     facts = health(data)
     counts = facts.label_counts
     order = np.argsort(-counts, kind="stable")

@@ -1,4 +1,4 @@
-"""The page that links the reports of several questions of one file."""
+"""Index page of the reports on several questions of one file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
-    """Gather what the page says of a question."""
+    """Return the row of a question."""
     data = fit.data
     table = fit.agreement().table.set_index("coefficient")
     value, low, high = (
         float(table[name].get("alpha", math.nan)) for name in ("value", "low", "high")
     )
-    # alpha of an ordinal question is another coefficient than nominal alpha, and the page says so
+    # ordinal alpha is a different coefficient from nominal alpha, so the page names it
     kind = str(table["title"].get("alpha", "")).partition(", ")[2]
     n, settled = data.n_items, Facts(fit).settled
     sizes = (
@@ -46,7 +46,7 @@ def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
 def index_page(
     rows: list[dict[str, str]], source: str = "", left_out: Mapping[str, str] | None = None
 ) -> str:
-    """HTML of the page; questions that were left out stand below the table, with the reason."""
+    """Return the HTML of the page; excluded questions are below the table, with the reason."""
     name = short(source, 80)
     html: str = template("index.html").render(
         **{**basics(), "script": ""},

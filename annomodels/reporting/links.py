@@ -1,4 +1,4 @@
-"""Facts about texts with coreference chains, each computed when a section first asks."""
+"""Facts about texts with coreference chains, each computed once on first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CODER_DRAWS = 400
 
 @dataclass(eq=False)
 class LinkFacts:
-    """Facts that the sections of a page on coreference are made from."""
+    """Facts for the sections of a page on coreference."""
 
     documents: Sequence[Document]
     chains: Sequence[str] = ("incl-",)
@@ -42,24 +42,24 @@ class LinkFacts:
     truth, estimate = "link", None
 
     def unsupported(self, verb: str) -> str:
-        """Return why there is no such table; empty if there is one."""
+        """Return why a table is unavailable; empty if it is available."""
         if verb == "texts":
             return "" if self.documents else "a fit does not hold the texts, give them (texts=)"
         return "no model was fitted" if self.fit is None else self.fit.unsupported(verb)
 
     @property
     def chain(self) -> str:
-        """Name of the condition that the places are judged by."""
+        """Name of the condition used for the places."""
         return condition_named(self.chains[0] if self.chains else "incl-").name
 
     @property
     def condition(self) -> str:
-        """Title of the condition that the places are judged by."""
+        """Title of the condition used for the places."""
         return CONDITIONS[self.chain].title
 
     @cached_property
     def agreement(self) -> Summary:
-        """Agreement on all texts together."""
+        """Agreement over all texts."""
         return self.agreement_by(None)
 
     @cached_property
@@ -69,7 +69,7 @@ class LinkFacts:
         return self.posterior.table.sort_values("kappa", kind="stable")
 
     def agreement_by(self, by: By | None) -> Summary:
-        """From :func:`annomodels.coref.agreement_table`."""
+        """Return the table of :func:`annomodels.coref.agreement_table`."""
         return agreement_table(
             self.documents, self.chains, self.distances,
             coefficient=self.coefficient, by=by, draws=self.draws, seed=self.seed, prob=self.prob,
@@ -77,7 +77,7 @@ class LinkFacts:
 
     @cached_property
     def posterior(self) -> PairPosterior | None:
-        """Draws of pair kappa; None where no two coders share mentions."""
+        """Draws of pair kappa; None if no two coders share mentions."""
         try:
             return pair_posterior(self.documents, self.draws, self.seed, self.prob)
         except NotApplicable:
@@ -95,7 +95,7 @@ class LinkFacts:
 
     @cached_property
     def coders(self) -> Summary:
-        """From :func:`annomodels.coref.coder_table`."""
+        """Table of :func:`annomodels.coref.coder_table`."""
         return coder_table(
             self.documents, self.chain, draws=CODER_DRAWS, seed=self.seed, prob=self.prob
         )

@@ -1,4 +1,4 @@
-"""The methods section: ready to paste, with numbers, intervals, citations, a table and BibTeX."""
+"""Methods section to paste, with numbers, intervals, citations, a table and BibTeX."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ALSO = {"class": ("dawid1979",), "number": (), "link": ()}
 
 
 def methods(fit: Fit | Facts, command: str = "") -> str:
-    """Write a methods section as Markdown, with what it cites and the table of coefficients."""
+    """Write a methods section as Markdown, with references and a table of coefficients."""
     facts = facts_of(fit)
     told = f"\n\n```sh\n{command}\n```" if command else ""
     parts = ["## How to reproduce it", versions(facts) + told]
@@ -50,7 +50,7 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
 
 
 def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Source]) -> str:
-    """Return a methods section: its paragraphs, further parts, and what they cite."""
+    """Return a methods section from paragraphs, further parts and cited sources."""
     whole = ["# Methods", *map(as_markdown, texts), *parts, "## References"]
     whole += ["\n".join(f"* {source.text}" for source in cited)]
     bibtex = "\n\n".join(source.bibtex for source in cited)
@@ -58,7 +58,7 @@ def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Source]
 
 
 def methods_latex(fit: Fit | Facts, command: str = "") -> str:
-    r"""Write the same section as LaTeX, for a document with natbib and booktabs."""
+    r"""Write a methods section as LaTeX, for a document with natbib and booktabs."""
     facts = facts_of(fit)
     told = f" Command: \\texttt{{{latex(command)}}}." if command else ""
     parts = [
@@ -77,7 +77,7 @@ def bibtex(fit: Fit | Facts) -> str:
 
 
 def references(fit: Fit | Facts) -> list[Source]:
-    """Return what the methods section cites, the source of the model first."""
+    """Return the sources that the methods section cites, the source of the model first."""
     facts = facts_of(fit)
     keys = cited_in([_model(facts)[0], *paragraphs(facts)])
     if _rows(facts):
@@ -123,7 +123,7 @@ def _agreement(facts: Facts) -> str:
 
 
 def _note(facts: Facts) -> str:
-    """State what the columns of the table of coefficients are."""
+    """Describe the columns of the table of coefficients."""
     return (
         f"Value: as observed, with its interval from resampling {resampled(facts.data)}. Model: as "
         "the fitted model implies it for very many items of this kind."
@@ -149,7 +149,7 @@ def _estimate(row: Any, value: str, low: str, high: str) -> str:
 
 
 def _model(facts: Facts) -> tuple[str, str]:
-    """State which model was fitted, and what it assumes."""
+    """State the fitted model and its assumptions."""
     fit = facts.fit
     keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), *_ALSO[facts.truth]])
     story = " ".join(fit.model.describe())
@@ -161,7 +161,7 @@ def _model(facts: Facts) -> tuple[str, str]:
 
 
 def versions(facts: Facts) -> str:
-    """State what is needed to get the same numbers again."""
+    """State the versions and settings needed to reproduce the numbers."""
     fit = facts.fit
     return (
         f"annomodels {fit.tree.attrs['annomodels']}, engine {fit.engine}, seed {fit.seed}, "
@@ -170,7 +170,7 @@ def versions(facts: Facts) -> str:
 
 
 def _inference(facts: Facts) -> str:
-    """State how the posterior was computed, and what the checks say."""
+    """State how the posterior was computed, and the result of the checks."""
     engine, attrs, check = facts.fit.engine, facts.tree.attrs, facts.check
     if engine == "em":
         how = (
@@ -194,13 +194,13 @@ def _inference(facts: Facts) -> str:
 
 
 def source_key(coefficient: str) -> str:
-    """Return the key of the source of a coefficient, or an empty text."""
+    """Return the key of the source of a coefficient, or an empty string."""
     found = by_doi(COEFFICIENTS[coefficient].doi) if coefficient in COEFFICIENTS else None
     return found.key if found else ""
 
 
 def _rows(facts: Facts) -> list[tuple[str, ...]]:
-    """Cells of the table of coefficients; none where agreement is not measured by them."""
+    """Return the rows of the table of coefficients; empty if the fit has none."""
 
     def ends(low: float, high: float) -> str:
         return f"[{decimal(low)}, {decimal(high)}]" if np.isfinite(low) else decimal(low)

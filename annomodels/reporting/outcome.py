@@ -1,4 +1,4 @@
-"""Sentences of the methods section on what was labeled, and on what came out."""
+"""Sentences of the methods section on data and results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def labeled(facts: Facts) -> str:
-    """State what was labeled by whom."""
+    """Describe the data and the coders."""
     if facts.truth == "link":
         return _judged(facts)
     data, per_item = facts.data, facts.health.per_item
@@ -45,7 +45,7 @@ def labeled(facts: Facts) -> str:
 
 
 def _judged(facts: Facts) -> str:
-    """State the same of mentions and their antecedents."""
+    """Describe the mentions, their antecedents and the coders."""
     data, each = facts.data, facts.data.judged()
     low, high = int(each.min()), int(each.max())
     return (
@@ -58,7 +58,7 @@ def _judged(facts: Facts) -> str:
 
 
 def results(facts: Facts) -> str:
-    """State how much of the gold is settled and wrong, and how good the coders are."""
+    """State how many gold labels are settled and wrong, and the accuracy of coders."""
     if facts.truth == "number":
         return _results_of_numbers(facts)
     if facts.truth == "link":
@@ -115,7 +115,7 @@ def _results_of_links(facts: Facts) -> str:
 
 
 def _coders(table: pd.DataFrame) -> str:
-    """Shares of right labels from lowest to highest, as the table of coders has them."""
+    """State the median, lowest and highest proportion of right labels of coders."""
     right = "share_right" if "share_right" in table else "accuracy"
     rows = table.dropna(subset=right).sort_values(right, kind="stable")
     if not len(rows):
@@ -131,5 +131,4 @@ def _coders(table: pd.DataFrame) -> str:
 
 
 def _ends(low: float, high: float) -> str:
-    """Write an interval; empty without one."""
     return f" (95 % interval {decimal(low)} to {decimal(high)})" if math.isfinite(low) else ""

@@ -1,4 +1,4 @@
-"""One methods section over several questions of a study, with one table and one list of sources."""
+"""Methods section for several questions of a study, with one table and list of sources."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DATA = ("Question", "Scale", "Items", "Coders", "Labels", "Given")
 def agreement_methods(
     questions: Mapping[str, Annotations], table: pd.DataFrame, left_out: Mapping[str, str]
 ) -> str:
-    """Write a methods section, as Markdown, about the agreement on several questions."""
+    """Write a Markdown methods section about the agreement on several questions."""
     rows: Any = table.to_dict("records")
     titles = dict.fromkeys(map(_key, rows))
     named = [
@@ -49,7 +49,7 @@ def agreement_methods(
 
 
 def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
-    """Write a methods section, as Markdown, about fits of several questions of one study."""
+    """Write a Markdown methods section about fits of several questions of one study."""
     facts = {question: facts_of(fit) for question, fit in fits.items()}
     data = {question: fit.data for question, fit in fits.items()}
     models: dict[str, list[str]] = {}
@@ -87,7 +87,7 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
 
 
 def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
-    """State how many questions there are, how large, and what was left out."""
+    """State the number and size of the questions, and what was left out."""
     items = [data.n_items for data in questions.values()]
     coders = [data.n_coders for data in questions.values()]
     text = (
@@ -116,7 +116,7 @@ def _data(question: str, data: Any) -> tuple[str, ...]:
 
 
 def _values(rows: Any, question: str, titles: Mapping[tuple[str, str], None]) -> list[str]:
-    # by title too: alpha of an ordinal question is another coefficient than nominal alpha
+    # the title distinguishes ordinal alpha from nominal alpha
     found = {_key(row): row for row in rows if row["question"] == question}
     return [_interval(found[key]) if key in found else "" for key in titles]
 
@@ -126,7 +126,7 @@ def _key(row: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _resampled(questions: Mapping[str, Annotations]) -> str:
-    """State what the intervals of each question resample."""
+    """State the resampling unit of the intervals of each question."""
     units: dict[str, list[str]] = {}
     for question, data in questions.items():
         units.setdefault(resampled(data), []).append(question)

@@ -1,4 +1,4 @@
-"""The page a lead forwards: one HTML file, script and style in it, written whole or not at all."""
+"""Report page: one HTML file with script and style, written atomically."""
 
 from __future__ import annotations
 
@@ -56,55 +56,53 @@ def report(
     shown: Shown | None = None,
     files: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write the page on a fit: one HTML file that needs no network.
+    """Write the report page of a fit: one HTML file that needs no network.
 
     Parameters
     ----------
     fit
-        Any fit: of labels in memory, of a scan, of numbers, links or spans. What does not apply is
-        left out, and the end of the page says so.
+        Any fit of labels in memory, streamed labels, numbers, links or spans. Parts that do not
+        apply are left out and listed at the end of the page.
     path
-        Where to write; the file appears when it is complete.
+        Path of the page. The file appears when it is complete.
     force
-        Whether an existing file is replaced.
+        Replace an existing file.
     command
-        The command line to show; without it, the one kept in the fit.
+        Command line to show. The default is the command stored in the fit.
     anonymize
-        Whether to call the coders "coder 1" to "coder J" and to drop names of files.
+        Rename the coders to "coder 1" to "coder J", and drop file names.
     target
-        Accuracy asked of the coders, between 0 and 1.
+        Required coder accuracy, between 0 and 1.
     others
-        Fits of other models to the same data: the page compares them with this one.
+        Fits of other models to the same data, which the page compares with this one.
     truth
-        Truth by name of item that was held back from the fit: the page compares the gold labels
-        with it.
+        Held-out true labels by item name, which the page compares with the gold labels.
     estimate
-        What :func:`annomodels.estimate` gave for this fit: the page shows what audited items say of
-        its numbers. `fit` is the one that was audited; the page is of ``estimate.after(fit)``.
+        Result of :func:`annomodels.estimate` for this fit, which is the audited one. The page shows
+        ``estimate.after(fit)`` and the results of the audit.
     texts
-        Of a fit of links, the documents that were fitted: the page shows silver chains in their
-        words, agreement and ambiguous places.
+        Fitted documents, for a fit of links. The page then shows the words of silver chains,
+        agreement and ambiguous places.
     shown
         Texts of the items, and further columns of the input, to show next to their labels.
     files
-        Tables to download from the page: their texts by file name.
+        Tables to download from the page, as text by file name.
 
     Returns
     -------
     pathlib.Path
-        Where the page is.
+        Path of the page.
 
     Raises
     ------
     AnnotationError
-        When the file exists and `force` is not set, or when the estimate is of another fit.
+        If the file exists and `force` is not set, or if the estimate is from another fit.
     OutputError
-        When the file cannot be written.
+        If the file cannot be written.
     NotApplicable
-        When the target is not between 0 and 1, when `others` are of other data or too short to be
-        compared, when no item of `truth` can test anything, or when one of these is given of a fit
-        that cannot be judged by it, such as one of a scan, or texts that name their coders with
-        `anonymize`.
+        If the target is not between 0 and 1, if `others` are fits of other data or too short to
+        compare, if no item of `truth` can test the fit, if an option does not apply to the fit,
+        such as a fit of streamed data, or if `texts` are given with `anonymize`.
 
     Examples
     --------
@@ -173,7 +171,7 @@ def report_links(
 def page(
     facts: Facts | LinkFacts | SpanFacts, command: str = "", files: Mapping[str, str] | None = None
 ) -> str:
-    """HTML of a page with the sections for which something is known."""
+    """Return the HTML of a page with all sections that apply."""
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
     if isinstance(facts, Facts):
@@ -203,7 +201,6 @@ def page(
 
 
 def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
-    """Heading, first screen, run and items of the page on a fit."""
     from annomodels.reporting.head import head
     from annomodels.reporting.sections.numbers import head as head_of_numbers
 
@@ -228,7 +225,6 @@ def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
 
 
 def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
-    """Heading, first screen and run of the page on coreference."""
     from annomodels.reporting.sections.links import head
 
     fit, names = facts.fit, [document.id for document in facts.documents]
@@ -247,7 +243,6 @@ def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
 
 
 def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, object]:
-    """Heading, first screen, run and places of the page on gold spans."""
     from annomodels.reporting.sections.spans import head
 
     attrs, spans = facts.fit.tree.attrs, facts.fit.spans
@@ -268,14 +263,14 @@ def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, object]:
 
 
 def _versions(made: str) -> str:
-    """Versions of what computed the numbers, and of what wrote the page if that is another."""
+    """Return the versions that computed the numbers and, if different, wrote the page."""
     other = "" if made == __version__ else f"; page by {__version__}"
     python = platform.python_version()
     return f"annomodels {made}, NumPy {np.__version__}, Python {python}{other}"
 
 
 def _refuse(facts: Facts) -> None:
-    """Refuse what was given of a fit that cannot be judged by it."""
+    """Refuse options that do not apply to the fit."""
     for name, given, verb in (
         ("others=", facts.others, "compare"),
         (f"{Option('truth')}", facts.known, "items"),
@@ -286,7 +281,7 @@ def _refuse(facts: Facts) -> None:
 
 
 def basics() -> dict[str, str]:
-    """Return the version, the script with its hash, and the style, as the templates call them."""
+    """Return the version, script with hash, and style, by their names in the templates."""
     script = (ASSETS / "script.js").read_text("utf-8").strip()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return {
@@ -299,7 +294,7 @@ def basics() -> dict[str, str]:
 
 @functools.cache
 def template(name: str) -> Template:
-    """Return a template by the name of its file; names in the data are escaped."""
+    """Return a template by file name; it escapes names in the data."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -313,7 +308,7 @@ def template(name: str) -> Template:
 
 
 def may_write(path: Path, force: bool) -> None:
-    """Refuse before the work what would stop the writing after it."""
+    """Check that the page can be written, before the computation."""
     if path.is_dir():
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
@@ -326,7 +321,7 @@ def may_write(path: Path, force: bool) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write the page beside its place and move it in."""
+    """Write the page to a temporary file and move it into place."""
     with atomic_path(path, force=True) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
         beside.chmod(0o644)

@@ -1,4 +1,4 @@
-"""Parts of a page: its head, its sections, and what a section consists of."""
+"""Parts of a page: head, sections, and elements of sections."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Kind = Literal[
 Rows = Sequence[tuple[str, str, str]]
 
 MOST = 200  # rows of a table
-PAGE = 12  # rows that are seen at once
+PAGE = 12  # rows visible at once
 FIRST_CARDS, MOST_CARDS = 6, 60
 
 
 class Part(NamedTuple):
-    """A part of a section: which macro of ``macros.html`` draws it, of what, and in what style."""
+    """Part of a section: the macro of ``macros.html`` that draws it, its value, and a style."""
 
     kind: Kind
     value: Any
@@ -38,14 +38,14 @@ class Part(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A figure of the page: the drawing, and how to read it."""
+    """Figure of the page: drawing and caption."""
 
     svg: str
     caption: str
 
 
 class Table(NamedTuple):
-    """A table of the page; `total` counts the rows before it was cut, `full` is a file with all."""
+    """Table of the page; `total` counts all rows, `full` is the file that contains them."""
 
     key: str
     caption: str
@@ -61,7 +61,7 @@ class Table(NamedTuple):
 
     @property
     def first(self) -> tuple[tuple[Cell, ...], ...]:
-        """Rows that are seen at once; paper has no second page of a table."""
+        """Rows visible at once; all rows of the table for print."""
         return self.rows if self.key == "contested" else self.rows[:PAGE]
 
     @property
@@ -89,18 +89,18 @@ class Table(NamedTuple):
         return "thin" if kind == "not enough evidence" else ""
 
     def some(self, n: int) -> str:
-        """Return how many of the rows are shown and where all are; empty if all are shown."""
+        """State how many rows are shown and which file has all; empty if all are shown."""
         where = f"; all are in {self.full}" if self.full else ""
         return f" ({n:,} of {self.total:,}{where})" if n < self.total else ""
 
 
 class Action(NamedTuple):
-    """One thing to do: place on the page, verb with a count, and what it is for."""
+    """Recommended action: link on the page, verb with a count, and purpose."""
 
     href: str
     title: str
     about: str
-    only: str = ""  # kind of places that the list is then cut to
+    only: str = ""  # kind of places to filter the list by
 
 
 class Head(NamedTuple):
@@ -113,13 +113,13 @@ class Head(NamedTuple):
 
     @property
     def shown(self) -> list[tuple[str, int, str, float]]:
-        """States that hold items: style, count, name, and share in percent."""
+        """States with items: style, count, name, and share in percent."""
         total = max(sum(n for _, n, _ in self.bar), 1)
         return [(css, n, name, 100 * n / total) for css, n, name in self.bar if n]
 
 
 class Card(NamedTuple):
-    """A coder: kind, sizes, facts by name, a sentence to send, and a confusion matrix if any."""
+    """Card of a coder: kind, sizes, facts, a sentence to send, and a confusion matrix if any."""
 
     coder: str
     kind: str
@@ -131,7 +131,7 @@ class Card(NamedTuple):
 
 
 class Badge(NamedTuple):
-    """Verdict on the computation: color, name with its sign, and why."""
+    """Verdict: color, name with symbol, and reasons."""
 
     tone: str
     name: str
@@ -141,7 +141,7 @@ class Badge(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page; `details` puts it behind the line for the statistician."""
+    """Section of the page; `details` moves it to the part for statisticians."""
 
     key: str
     title: str
@@ -157,11 +157,11 @@ class Section:
         return f"h-{self.key.removesuffix('-section')}"
 
     def unsupported(self, unsupported: Callable[[str], str]) -> str:
-        """Return why a page has no such section; empty if it has one."""
+        """Return why the section does not apply; empty if it applies."""
         return next(filter(None, map(unsupported, self.needs)), "")
 
     def left_out(self, unsupported: Callable[[str], str]) -> list[tuple[str, str]]:
-        """List what is left out of the section, with the reason."""
+        """List the omitted parts of the section, with the reasons."""
         if reason := self.unsupported(unsupported):
             return [(self.title, reason)]
         return [(name, reason) for verb, name in self.parts if (reason := unsupported(verb))]
@@ -182,7 +182,7 @@ def badge_of(check: Check) -> Badge:
 
 
 def picture(figure: Figure, key: str, title: str, description: str, caption: str) -> Part:
-    """Draw a figure for the page; title and description are for people who cannot see it."""
+    """Draw a figure for the page; title and description are for screen readers."""
     return Part("picture", Picture(inline(figure, f"fig-{key}", title, description), caption))
 
 
@@ -195,7 +195,7 @@ def table(
     key: str, caption: str, declared: Sequence[Column], rows: pd.DataFrame, full: str = "",
     *, total: int = 0, otherwise: str = "",
 ) -> list[Part]:  # fmt: skip
-    """Show the first rows of a data frame, or say what it means that it is empty."""
+    """Show the first rows of a data frame, or `otherwise` if it is empty."""
     columns = present(declared, rows)
     cells = tuple(tuple(each.cell(r) for each in columns) for r in rows.head(MOST).itertuples())
     if cells:
@@ -223,16 +223,16 @@ def cards(made: Sequence[Card]) -> list[Part]:
 
 
 def notes(sentences: Sequence[str], width: int = 0) -> list[Part]:
-    """List sentences, clean and cut to a width if one is given."""
+    """List sentences, cut to a width if one is given."""
     shown = [short(text, width) if width else text for text in sentences]
     return [Part("notes", shown)] * bool(shown)
 
 
 def pair(*parts: Part) -> Part:
-    """Set parts side by side if there is room."""
+    """Place parts side by side if there is room."""
     return Part("pair", parts)
 
 
 def box(*parts: Part, css: str = "") -> Part:
-    """Hold parts together."""
+    """Group parts."""
     return Part("box", parts, css)

@@ -1,7 +1,6 @@
-"""Sentences with citations and names in them, which become Markdown or LaTeX, and what they cite.
+"""Sentences with citations and names, their conversion to Markdown or LaTeX, and sources.
 
-The sources stand in ``assets/references.bib``; one that is cited but is not in that file fails the
-tests.
+The sources are in ``assets/references.bib``; a test fails if a cited source is missing.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from annomodels.data.names import label_text
 _ENTRY = re.compile(r"^@(\w+)\{(\w+),\n(.*?)\n\}$", re.M | re.S)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},?$", re.M)
 _PLACES = ("journal", "booktitle", "institution", "publisher", "howpublished")
-# Marks that stand in a sentence until it is known what it becomes.
+# Markers in a sentence until its output format is known.
 _NAME, _CITE, _END = "\ue000", "\ue001", "\ue002"
 _MARKED = re.compile(f"([{_NAME}{_CITE}])([^{_END}]*){_END}")
 _LATEX = {
@@ -49,7 +48,7 @@ class Source:
 
     @property
     def short(self) -> str:
-        """Authors and year as they stand in a sentence."""
+        """Authors and year, as cited in a sentence."""
         if not self.year:
             return self.author.strip("{}")
         names = [author.partition(",")[0] for author in self.author.split(" and ")]
@@ -59,7 +58,7 @@ class Source:
 
     @property
     def doi(self) -> str:
-        """The DOI, or an empty text."""
+        """The DOI, or an empty string."""
         return dict(self.rest).get("doi", "")
 
     @property
@@ -89,7 +88,7 @@ class Source:
 
 @cache
 def sources() -> dict[str, Source]:
-    """All sources by key, in the order of the file."""
+    """Return all sources by key, in file order."""
     text = (Path(__file__).parent / "assets" / "references.bib").read_text("utf-8")
     found = {}
     for kind, key, body in _ENTRY.findall(text):
@@ -105,7 +104,7 @@ def by_doi(doi: str) -> Source | None:
 
 
 def by_citation(citation: str) -> tuple[Source, ...]:
-    """Return the sources that a model names; the software itself for no other.
+    """Return the sources in the citation of a model; this software if there are none.
 
     >>> [source.key for source in by_citation("doi:10.2307/2346806")]
     ['dawid1979']
@@ -134,7 +133,7 @@ def sources_of(keys: Iterable[str]) -> list[Source]:
 
 
 def cite(*keys: str) -> str:
-    """Cite sources, in brackets, at this place of a sentence.
+    """Cite sources in brackets at this point of a sentence.
 
     >>> as_markdown(f"as usual {cite('rubin1981', 'artstein2008')}.")
     'as usual (Rubin 1981; Artstein & Poesio 2008).'
@@ -143,7 +142,7 @@ def cite(*keys: str) -> str:
 
 
 def name(value: object) -> str:
-    """Put the name of a label or coder into a sentence, cut where it is long."""
+    """Mark the name of a label or coder in a sentence, shortened if long."""
     text = " ".join(label_text(value).split())
     for mark in (_NAME, _CITE, _END):
         text = text.replace(mark, "")
@@ -151,7 +150,7 @@ def name(value: object) -> str:
 
 
 def cited_in(texts: list[str]) -> list[str]:
-    """Keys of the sources that texts cite, in order and each once."""
+    """Return the keys of the sources that texts cite, in order and without duplicates."""
     found = (m[2].split(",") for text in texts for m in _MARKED.finditer(text) if m[1] == _CITE)
     return list(dict.fromkeys(key for keys in found for key in keys))
 
@@ -171,7 +170,7 @@ def as_markdown(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Escape what Markdown, or HTML in it, would read as a mark.
+    r"""Escape characters that are special in Markdown or embedded HTML.
 
     >>> print(escaped("a|<b>"))
     a\|\<b\>
@@ -180,14 +179,14 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Markdown as plain text."""
+    """Convert Markdown to plain text."""
     for sign in _MARKDOWN[1:] + _MARKDOWN[0]:
         text = text.replace(f"\\{sign}", sign)
     return clean(text.strip())
 
 
 def as_latex(text: str) -> str:
-    """Write citations for natbib, and escape what LaTeX would read as a command."""
+    """Write citations for natbib, and escape text for LaTeX."""
     out, at = [], 0
     for match in _MARKED.finditer(text):
         out.append(latex(text[at : match.start()]))
@@ -197,7 +196,7 @@ def as_latex(text: str) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Return a table as Markdown; the columns after the first `words` hold numbers."""
+    """Return a table as Markdown; the columns after the first `words` contain numbers."""
     rule = "|---" * words + "|---:" * (len(head) - words) + "|"
     lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
     return "\n".join([lines[0], rule, *lines[1:]])

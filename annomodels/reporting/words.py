@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them: few digits, no false zeros, an interval beside each."""
+"""Numbers and names as readable text: few digits, with intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def advised(check: Check) -> list[str]:
-    """Return the sentences of a check, each with its remedy where it does not name it itself."""
+    """Return the sentences of a check, with remedies that they do not already name."""
     remedies = {found.said: str(found.remedy or "") for found in check.findings}
     out = []
     for sentence in check.sentences:
@@ -24,7 +24,7 @@ def advised(check: Check) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Count that need not be whole: one decimal below ten, none above.
+    """Format a count that may be fractional: one decimal below ten, none above.
 
     >>> number(3.456), number(57.8), number(12345.0), number(float("nan"))
     ('3.5', '58', '12,345', '–')
@@ -36,7 +36,7 @@ def number(value: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Interval of counts, in whole numbers that contain it; what to say when there is none.
+    """Format an interval of counts, rounded outward; "no interval" if it is not finite.
 
     >>> interval(12, 19.2), interval(float("nan"), 1.0)
     ('95 % interval 12 to 20', 'no interval')
@@ -47,7 +47,7 @@ def interval(low: float, high: float) -> str:
 
 
 def share_with(value: float, low: float, high: float) -> str:
-    """Write a share as percent with its interval, without decimals that this does not support.
+    """Format a share as percent with its interval, with digits that the interval supports.
 
     >>> share_with(0.2, 0.134, 0.284), share_with(0.9931, 0.9894, 0.9959)
     ('20 % (13 % to 28 %)', '99.3 % (98.9 % to 99.6 %)')
@@ -61,7 +61,7 @@ def share_with(value: float, low: float, high: float) -> str:
 
 
 def share_interval(k: int, n: int) -> str:
-    """95 % interval of a share seen k times in n, by Jeffreys' prior, as percent.
+    """Return the 95 % interval of k / n under Jeffreys' prior, in percent.
 
     >>> share_interval(785, 800)
     '97.0 % to 98.9 %'
@@ -70,7 +70,7 @@ def share_interval(k: int, n: int) -> str:
 
 
 def listed(names: list[str], most: int = 3) -> str:
-    """Names in a sentence, the first ones of many.
+    """List names in a sentence, only the first ones of many.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
     ('a', 'a and b', 'a, b, c and 2 more')
@@ -81,7 +81,7 @@ def listed(names: list[str], most: int = 3) -> str:
 
 
 def coders_listed(names: Iterable[str]) -> str:
-    """Names of coders in a sentence, behind the word where a name is only a number.
+    """List coders in a sentence, after the word "coder" if a name is only a number.
 
     >>> coders_listed(["w1", "w2"]), coders_listed(["5", "1"]), coders_listed(["5"])
     ('w1 and w2', 'coders 5 and 1', 'coder 5')

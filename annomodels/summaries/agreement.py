@@ -1,4 +1,4 @@
-"""Agreement three ways: the classical value, its sampling posterior, and what the model implies."""
+"""Agreement coefficients: observed value, sampling posterior and model-implied value."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MODEL_DRAWS = 1000
-# draws of a stack where rows of its coders are so many numbers in all, at least so many
+# limits on the draws of a stack: cells of all confusion matrices, and fewest draws
 MOST_NUMBERS, FEWEST_DRAWS = 50_000_000, 100
-MOST_PAIRED = 40  # coders up to which a mean over all pairs of coders is worth its time
+MOST_PAIRED = 40  # coders; with more, a mean over all pairs takes too long
 BY_PAIR = ("light_kappa",)
 
 COLUMNS = columns(
@@ -39,7 +39,7 @@ COLUMNS = columns(
 
 
 def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
-    """Agreement coefficients of the labels, with what the model implies for many items."""
+    """Compute agreement coefficients, observed and implied by the model for many items."""
     # implied: median over draws, from sum_k prevalence_k confusion_akl confusion_bkm of coders a, b
     panel = classical(data, draws=draws)
     table = panel.table.copy()
@@ -73,7 +73,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 
 
 def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -> dict[str, Floats]:
-    """Compute on every draw what the model implies for the coefficients of a panel."""
+    """Compute the model-implied value of each coefficient of a panel on every draw."""
     draws = (
         _at_the_mode(tree, data) if "stack" in tree.children else thinned(tree, data, MODEL_DRAWS)
     )
@@ -88,11 +88,11 @@ def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -
 
 
 def _at_the_mode(tree: xr.DataTree, data: Annotations) -> Draws:
-    """Draw the coders of a stack given P(truth) at the mode of its model."""
-    # Truths of a stack allow for whatever the model gets wrong, and coders who are drawn given
-    # these look worse than they agree.
+    """Draw confusion matrices of a stack given P(truth) at the mode of its model."""
+    # Posterior truths of a stack allow for errors of the model; confusion matrices drawn given
+    # them would imply too little agreement.
     stack, k = tree["stack"].to_dataset(), data.n_labels
-    if "log_mode" not in stack:  # of a scan
+    if "log_mode" not in stack:  # streamed data
         return thinned(tree, data, MODEL_DRAWS)
     p = np.exp(stack["log_mode"].values)
     cell = data.coder.astype(np.int64) * k + data.label

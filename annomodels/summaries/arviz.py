@@ -1,4 +1,4 @@
-"""The draws of a fit under names that ArviZ can work with."""
+"""Draws of a fit under the variable names that ArviZ expects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def arviz_tree(tree: xr.DataTree, data: object, *, log_likelihood: bool) -> xr.D
             "The engine em gives one estimate and no draws, so there is nothing for ArviZ. Fit "
             f'with {Option("engine", "gibbs")} or "nuts".'
         )
-    # ArviZ takes a variable of this name to be the log-likelihood of one observation
+    # ArviZ treats a variable of this name as the log-likelihood of one observation
     stats = tree["sample_stats"].to_dataset().drop_vars("log_likelihood", errors="ignore")
     groups = {"/posterior": posterior(tree, data), "/sample_stats": stats}
     if log_likelihood and "confusion" in tree["posterior"] and isinstance(data, Annotations):
@@ -31,8 +31,8 @@ def arviz_tree(tree: xr.DataTree, data: object, *, log_likelihood: bool) -> xr.D
 
 
 def posterior(tree: xr.DataTree, data: Any) -> xr.Dataset:
-    """Return the posterior with the accuracy of coders; labels given lie along `given`."""
-    # `label` is a dimension that ArviZ makes itself.
+    """Return the posterior and coder accuracy; the dimension `label` becomes `given`."""
+    # ArviZ creates a dimension `label` itself.
     found = tree["posterior"].to_dataset()
     if "confusion" in found:
         chains, draws = found.sizes["chain"], found.sizes["draw"]
@@ -46,18 +46,18 @@ def posterior(tree: xr.DataTree, data: Any) -> xr.Dataset:
 
 
 def effective_share(found: xr.Dataset, n_draws: int) -> float:
-    """Return the mean effective sample size of the variables, per draw used; 1 with one chain."""
+    """Return the mean effective sample size per draw over all variables; 1 with one chain."""
     chains, draws = found.sizes["chain"], found.sizes["draw"]
     if chains == 1:
         return 1.0
     flat = [np.reshape(each.values, (chains, draws, -1)) for each in found.values()]
     sizes = np.concatenate([ess_of_mean(columns) for columns in flat])
-    # what never varies counts in full, in halves of chains
+    # constants count in full: the draws in both halves of every chain
     return float(np.where(np.isnan(sizes), chains * 2 * (draws // 2), sizes).mean() / n_draws)
 
 
 def _log_likelihood(tree: xr.DataTree, data: Annotations) -> xr.Dataset:
-    """Return log p(labels of an item) on each draw, the truth summed out; known truth counts."""
+    """Return log p(labels of an item) on each draw, marginal over unknown truths."""
     draws = whole_chains(tree, data)
     codes = encode(data, kind=draws.kinds_of(data))
     values = np.concatenate([part for _, part in pointwise(draws, codes, "item")], axis=1)

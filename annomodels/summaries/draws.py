@@ -1,4 +1,4 @@
-"""Draws of a result tree, thinned to a budget, and what follows from them for every item."""
+"""Draws of a result tree, thinned to a budget, and the item posteriors they imply."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 BUDGET = 256 * 2**20
-SMALLEST = 1e-12  # below it a probability counts as this: EM without a prior gives exact zeros
-LEAST_LOG = -690.0  # of the share of a state in items that are known to be unlike it
+SMALLEST = 1e-12  # lower bound of probabilities: EM without a prior gives exact zeros
+LEAST_LOG = -690.0  # lower bound of the log probability of a state that an item's kind rules out
 SHORT = 16
 Codes = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Posterior draws, chains after each other."""
+    """Posterior draws, with chains concatenated."""
 
     prevalence: Floats
     confusion: Floats
@@ -65,8 +65,8 @@ class Draws:
         return int(self.prevalence.shape[1])
 
     def parts(self, state: Floats) -> Iterator[tuple[Ints, Floats]]:
-        """For each truth the states that may stand for it, and P(truth, state), [item, -]."""
-        # The last axis of the second goes over samples and these states, state fastest.
+        """Yield the states of each truth, and P(truth, state), shape [item, sample * state]."""
+        # The last axis runs over samples and these states; the state varies fastest.
         for k in range(self.n_truths):
             if self.states is None:
                 yield np.array([k]), np.ascontiguousarray(state[:, :, k])
@@ -76,19 +76,19 @@ class Draws:
             yield some, (state[:, :, some] * truth[None, :, some, k]).reshape(len(state), -1)
 
     def kinds_of(self, data: Annotations) -> Ints | None:
-        """Kind of each item of the data, which may be some of those fitted; None without kinds."""
+        """Return the kind of each item (all fitted items or some); None without kinds."""
         if self.kinds is None:
             return None
         return self.kinds.of_items([label_text(name) for name in data.items])
 
     def log_share(self, sample: int, kinds: Ints | None) -> Floats:
-        """Log P(state) before labels on one draw, [item, state]; one row where all are alike."""
+        """Return the prior log P(state) on one draw, [item, state]; one row if items share it."""
         if self.kinds is None or kinds is None:
             return np.asarray(np.log(np.maximum(self.share[sample], SMALLEST))[None])
         return np.asarray(np.maximum(self.kinds.of(sample, kinds), LEAST_LOG))
 
     def of_item(self, data: Annotations, item: int) -> Draws:
-        """Return the draws with the shares of the states that one item has."""
+        """Return the draws with the state probabilities of one item."""
         kinds = self.kinds_of(data)
         if kinds is None or self.states is None:
             return self
@@ -97,7 +97,7 @@ class Draws:
 
 
 def two_readings(tree: xr.DataTree, data: Annotations) -> Bools:
-    """Return which items an expert decided to have two readings, shape [item]."""
+    """Flag items with two readings by an expert's decision, shape [item]."""
     entries = json.loads(tree.attrs.get("decisions", "[]"))
     names = {name for name, entry in entries if entry.get("two")}
     found = np.zeros(data.n_items, dtype=bool)
@@ -112,7 +112,7 @@ def model_of(tree: xr.DataTree) -> Model:
 
 
 def told_by(tree: xr.DataTree) -> tuple[str, ...]:
-    """Note whose numbers of coders and classes a table holds, if P(truth) is from elsewhere."""
+    """Note which model estimates coders and classes, if P(truth) is from another one."""
     note = model_of(tree).coder_note
     return (note,) if note else ()
 
@@ -129,7 +129,7 @@ def n_samples(tree: xr.DataTree) -> int:
 
 
 def flat(tree: xr.DataTree, name: str, chosen: Ints | slice = slice(None)) -> Floats:
-    """Return draws of a variable of the posterior, chains after each other, [sample, ...]."""
+    """Return the draws of a posterior variable, chains concatenated, [sample, ...]."""
     values: Floats = tree["posterior"].to_dataset()[name].values
     values = values.reshape(-1, *values.shape[2:])[chosen]
     return np.asarray(values.astype(np.float64, copy=False))
@@ -138,7 +138,7 @@ def flat(tree: xr.DataTree, name: str, chosen: Ints | slice = slice(None)) -> Fl
 def thinned(
     tree: xr.DataTree, data: Annotations, n_max: int | None = None, budget: int = BUDGET
 ) -> Draws:
-    """Take draws of prevalence and confusion, evenly thinned."""
+    """Return evenly thinned draws of prevalence and confusion."""
     posterior = tree["posterior"]
     model = model_of(tree)
     total = n_samples(tree)
@@ -163,12 +163,12 @@ def thinned(
 
 
 def evenly(total: int, count: int) -> Ints:
-    """Numbers of the draws that are taken when so many of all are."""
+    """Return the indices of `count` draws, evenly spaced among `total`."""
     return np.asarray((np.arange(count) * total) // count)
 
 
 def counts_matrix(data: Annotations, alike: bool = False) -> csr_array:
-    """Count who said what of which item, sparse, [item, coder * label], or [item, label]."""
+    """Count labels per item and coder, sparse, [item, coder * label]; if alike, [item, label]."""
     from scipy.sparse import csr_array
 
     row = np.zeros(len(data), np.int64) if alike else data.coder.astype(np.int64)
@@ -178,7 +178,7 @@ def counts_matrix(data: Annotations, alike: bool = False) -> csr_array:
 
 
 def as_known(p: Floats, data: Annotations) -> Floats:
-    """Make P(truth) [item, truth] certain where the truth is known, in place."""
+    """Set P(truth) [item, truth] to certainty for known truths, in place."""
     known = np.flatnonzero(data.known >= 0)
     p[known] = np.eye(p.shape[1])[data.known[known]]
     return p
@@ -187,7 +187,7 @@ def as_known(p: Floats, data: Annotations) -> Floats:
 def truth_probabilities(
     draws: Draws, data: Annotations, budget: int = BUDGET // 4
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield P(truth | labels, parameters) of every item on each draw; known gold is certain."""
+    """Yield P(truth | labels, parameters) of every item on each draw; known truths are certain."""
     for step, p_state in state_probabilities(draws, data, budget):
         p = p_state if draws.states is None else p_state @ draws.truth(step)
         yield step, as_known(p, data)
@@ -198,7 +198,7 @@ def state_probabilities(
 ) -> Iterator[tuple[int, Floats]]:
     """Yield P(state | labels, parameters) of every item on each draw."""
     n_states, emitted = draws.share.shape[1], draws.emission
-    alike = emitted.strides[1] == 0  # all coders have one matrix, of which this is a view
+    alike = emitted.strides[1] == 0  # a broadcast view: all coders share one matrix
     emitted, counts = emitted[:, :1] if alike else emitted, counts_matrix(data, alike)
     widest = max(counts.shape)
     block = max(1, budget // (8 * n_states * widest))
@@ -223,17 +223,17 @@ def state_probabilities(
 
 
 def choices(probabilities: Floats, uniform: Floats) -> Ints:
-    """One draw from each row: how many cumulative probabilities the uniform number exceeds."""
+    """Draw one class per row: count the cumulative probabilities below the uniform number."""
     below = np.zeros(probabilities.shape[:-1])
     picked: Ints = np.zeros(below.shape, dtype=np.int64)
-    for k in range(probabilities.shape[-1] - 1):  # few and long columns: faster than cumsum
+    for k in range(probabilities.shape[-1] - 1):  # few, long columns: faster than cumsum
         below += probabilities[..., k]
         picked += uniform > below
     return picked
 
 
 def _largest(values: Floats) -> Floats:
-    """Maximum over the last axis, which is short: many times faster than ``max`` there."""
+    """Return the maximum over a short last axis, many times faster than ``max``."""
     if values.shape[-1] > SHORT:
         return np.asarray(values.max(axis=-1))
     top = values[..., 0].copy()
@@ -243,14 +243,14 @@ def _largest(values: Floats) -> Floats:
 
 
 def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
-    """Equal-tailed interval over the first axis, with the mean in it; NaN for one draw only."""
+    """Return an equal-tailed interval over axis 0 that contains the mean; NaN for one draw."""
     some = samples if len(samples) > 1 else samples[:0]
     low, high = around(some, prob, mean_of(samples))
-    return low[()], high[()]  # numbers of one row
+    return low[()], high[()]  # 0-d arrays become scalars
 
 
 def mean_of(samples: Floats) -> Floats:
-    """Mean over the first axis; that of equal draws is exactly their value."""
+    """Return the mean over the first axis; equal draws give exactly their value."""
     mean: Floats = samples.mean(axis=0)
     return np.clip(mean, samples.min(axis=0), samples.max(axis=0))
 
@@ -258,20 +258,20 @@ def mean_of(samples: Floats) -> Floats:
 def estimated(
     name: str, draws: Floats, prob: float = 0.95, ends: tuple[str, str] | None = None
 ) -> dict[str, Floats]:
-    """Columns with the mean of draws [sample, row] and their interval, ends called so."""
+    """Return columns of the mean of draws [sample, row] and their interval, named by `ends`."""
     low, high = ends or (f"{name}_low", f"{name}_high")
     return {name: mean_of(draws), **dict(zip((low, high), interval(draws, prob), strict=True))}
 
 
 def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Generator) -> Ints:
-    """One label for every pair of a coder and a truth."""
-    if confusion.strides[0] == 0:  # all coders have one matrix, of which this is a view
+    """Draw one label for each pair of a coder and a truth."""
+    if confusion.strides[0] == 0:  # a broadcast view: all coders share one matrix
         confusion, coder = confusion[:1], np.zeros_like(coder)
     n_truths, n_labels = confusion.shape[1:]
     row = coder.astype(np.int64) * n_truths + truth
     uniform = rng.random(len(row))
     below = np.cumsum(confusion, axis=2).reshape(-1, n_labels)
-    if n_labels > SHORT:  # rows one after another on one line, so that one search serves them all
+    if n_labels > SHORT:  # offset each row by 2, so that one sorted search serves all rows
         line = (below[:, :-1] + 2.0 * np.arange(len(below))[:, None]).ravel()
         place = np.searchsorted(line, uniform + 2.0 * row, side="right")
         return np.asarray(place - row * (n_labels - 1))
@@ -282,7 +282,7 @@ def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Ge
 
 
 def per_item(values: Floats, starts: Ints) -> Floats:
-    """Sum over the annotations of each item, zero for items without any, shape [item, ...]."""
+    """Sum over the labels of each item, zero for items without labels, shape [item, ...]."""
     out = np.zeros((len(starts) - 1, *values.shape[1:]))
     full = np.flatnonzero(np.diff(starts) > 0)
     if len(full):

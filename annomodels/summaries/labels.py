@@ -1,4 +1,4 @@
-"""The label scheme: how frequent, how well used and how often confused each label is."""
+"""Label scheme: frequency, recall, precision and confusions of each label."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAIRS = columns_of("first second confusions alpha_merged alpha_change accuracy_g
 
 
 def prevalence(tree: xr.DataTree, data: Any) -> Summary:
-    """Share of each label among the truths."""
+    """Tabulate the prevalence of each label."""
     draws = tree["posterior"].to_dataset()[["prevalence"]]
     shares = estimated("prevalence", flat(tree, "prevalence"))
     table = pd.DataFrame({"label": list(data.labels), **shares})
@@ -40,12 +40,12 @@ def prevalence(tree: xr.DataTree, data: Any) -> Summary:
 def scheme(
     tree: xr.DataTree, data: Annotations, useless: Sequence[bool] = ()
 ) -> tuple[Summary, Summary]:
-    """Tabulate labels, and pairs of them: how often confused, and what merging them would do."""
+    """Tabulate labels and pairs of labels: confusions, and the effect of merging."""
     draws, n = thinned(tree, data), data.n_labels
-    # whoever does not follow the definitions says nothing about them
+    # coders who do not follow the definitions are no evidence about them
     useful = np.where(useless, 0, data.per_coder) if useless else data.per_coder
     weight = useful if useful.any() else data.per_coder
-    # P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label]
+    # P(truth, label) of a random label of the crowd, shape [sample, truth, label]
     crowd = np.einsum("j,sjkl->skl", weight / weight.sum(), draws.confusion)
     joint = np.asarray(draws.prevalence[:, :, None] * crowd)
     mixed = joint + joint.transpose(0, 2, 1)
@@ -74,7 +74,7 @@ def scheme(
 
 
 def _left_out(data: Annotations, useless: Sequence[bool]) -> tuple[str, ...]:
-    """Note whose labels do not count for recall, precision and confusions."""
+    """Note the coders left out of recall, precision and confusions."""
     names = [data.coders[j] for j in np.flatnonzero(useless)]
     return (f"{LEFT_OUT}: {some(names, short, MOST_NAMED)}.",) if names else ()
 
@@ -82,7 +82,7 @@ def _left_out(data: Annotations, useless: Sequence[bool]) -> tuple[str, ...]:
 def _each(
     draws: Draws, data: Annotations, joint: Floats, mixed: Floats, partner: Ints
 ) -> pd.DataFrame:
-    """Frequency, use and confusions of each label."""
+    """Tabulate frequency, recall, precision and confusions of each label."""
     given = data.votes.sum(axis=0)
     right = np.diagonal(joint, axis1=1, axis2=2)
     at = np.arange(data.n_labels)
@@ -100,7 +100,7 @@ def _each(
 
 
 def _pairs(data: Annotations, mixed: Floats, pairs: Ints) -> pd.DataFrame:
-    """Part of all confusions that is between two labels."""
+    """Tabulate the proportion of all confusions that each pair of labels has."""
     first, second = pairs.T
     each, total = mixed[:, first, second], mixed.sum(axis=(1, 2))[:, None] / 2
     table: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""Summaries of links: which readings of mentions are true, silver chains, and the coders."""
+"""Summaries of links: true readings of mentions, silver chains, and coders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SPLIT = "Mentions whose antecedent has several parts, not joined to any: {n}."
 
 
 def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
-    """All candidates with P(true), its Monte Carlo error, and the votes."""
+    """Tabulate all candidates with P(true), its Monte Carlo error, and votes."""
     model, codes, p, truth = _read(tree, data)
     silver = p > 0.5
     if model.single:
@@ -51,7 +51,7 @@ def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
 
 
 def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
-    """Mentions with their most probable label and P(none, one, several readings are true)."""
+    """Tabulate mentions with their most probable label and P(none, one, several are true)."""
     _, codes, p, truth = _read(tree, data)
     best, number = _best(codes, p), truth["p_number"].values
     names = truth["number"].values.astype(object)
@@ -72,7 +72,7 @@ def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
 
 
 def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Summary:
-    """Mentions that likely have no true reading, or several; or whose single truth is open."""
+    """Tabulate mentions that likely have no or several true readings, or an uncertain one."""
     _require_probability("threshold", threshold)
     found = mentions(tree, data)
     table = found.table
@@ -84,7 +84,7 @@ def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Su
 
 
 def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.95) -> Summary:
-    """Sensitivity and specificity (or accuracy) of each coder for each class."""
+    """Tabulate sensitivity and specificity (or accuracy) of each coder for each class."""
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
     model, posterior = _model(tree), tree["posterior"].to_dataset()
@@ -104,7 +104,7 @@ def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.95) -> Summary:
 
 
 def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
-    """Tabulate the most probable antecedent of each mention, if it has one of one part."""
+    """Tabulate the most probable antecedent of each mention, unless it is split or missing."""
     _require_probability("at_least", at_least)
     _, codes, p, truth = _read(tree, data)
     p_next, found, split = truth["p_next"].values, [], 0
@@ -120,7 +120,7 @@ def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary
 
 
 def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
-    """Silver chains: mentions joined by :func:`links`; the first gives a chain its name."""
+    """Tabulate silver chains: mentions joined by :func:`links`, named by the first mention."""
     found = links(tree, data, at_least)
     antecedent = dict(zip(found.table["item"], found.table["antecedent"], strict=True))
     p = dict(zip(found.table["item"], found.table["p_link"], strict=True))
@@ -133,7 +133,7 @@ def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summar
 
 
 def joined(links: Mapping[str, str]) -> dict[str, list[str]]:
-    """Chains of what is linked, given the antecedent of each mention; by their first mention."""
+    """Return chains of linked mentions, given the antecedent of each; keyed by a mention."""
     root: dict[str, str] = {}
 
     def top(name: str) -> str:
@@ -191,13 +191,13 @@ def _model(tree: xr.DataTree) -> PairModel:
 
 
 def _read(tree: xr.DataTree, data: Candidates) -> tuple[PairModel, Candidates, Floats, xr.Dataset]:
-    """Return model, the candidates as it sees them, P(true) of each, and all known of it."""
+    """Return the model, its encoded candidates, P(true) of each, and the group `truth`."""
     model, truth = _model(tree), tree["truth"].to_dataset()
     return model, model.encode(data), truth["p_true"].values.mean(axis=(0, 1)), truth
 
 
 def _best(codes: Candidates, p: Floats) -> NDArray[np.int64]:
-    """Most probable candidate of each mention; of equals that with most votes, then the first."""
+    """Return the most probable candidate per mention; ties go to more votes, then the first."""
     order = np.lexsort((-np.arange(len(p)), codes.votes, p, codes.mention))
     return np.asarray(order[codes.firsts[1:] - 1])
 

@@ -1,4 +1,4 @@
-"""Effect of counting two labels as one on agreement and accuracy."""
+"""Effect of merging two labels on agreement and accuracy."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from annomodels.types import Floats, Ints
 Pair = tuple[int, int]
 Alpha = tuple[float, Floats | None]
 
-MOST_MERGED = 45  # pairs of labels whose merging is worked out: all pairs of ten labels
+MOST_MERGED = 45  # pairs of labels to merge: all pairs of ten labels
 ALPHA_DRAWS = 1000
 
 
 def merged_alphas(data: Annotations, pairs: Iterable[Pair]) -> dict[Pair, Alpha]:
-    """Compute alpha with two labels counted as one, for each pair, on common draws."""
+    """Compute alpha with two labels merged, for each pair, on common draws."""
     wanted = list(dict.fromkeys(pairs))
     basis = agreement(data, "alpha", distance=_merged(data, 0, 0), draws=1).basis
     if basis is None or before(basis.request.coefficient, basis.rows, basis.request.convention):
@@ -48,21 +48,21 @@ def merged_alphas(data: Annotations, pairs: Iterable[Pair]) -> dict[Pair, Alpha]
 
 
 def _merged(data: Annotations, first: int, second: int) -> Floats:
-    """Nominal distance with two labels counted as one."""
+    """Return the nominal distance with two labels merged."""
     distance = 1.0 - np.eye(data.n_labels)
     distance[first, second] = distance[second, first] = 0.0
     return distance
 
 
 def merges(data: Annotations, mixed: Floats, *several: Ints) -> pd.DataFrame:
-    """Work out what merging does, one row for each of some pairs, indexed by their codes."""
+    """Tabulate the effect of merging, one row per pair, indexed by label codes."""
     size, every, wanted = mixed.mean(axis=0), dict[Pair, None](), [(0, 0)]
-    for pairs in several:  # alpha of the most confused of each
+    for pairs in several:  # alpha of the most confused pairs only
         first = np.argsort(-size[pairs[:, 0], pairs[:, 1]], kind="stable")[:MOST_MERGED]
         named: list[Pair] = [(int(k), int(m)) for k, m in pairs]
         every |= dict.fromkeys(named)
         wanted += [named[n] for n in first]
-    # merging two of two labels leaves nothing to agree on
+    # merging the only two labels leaves nothing to agree on
     alphas = merged_alphas(data, wanted) if data.n_labels > 2 else {}
     changes = [_change(alphas[0, 0], alphas[p]) if p in alphas else (np.nan,) * 4 for p in every]
     columns = ["alpha_merged", "alpha_change", "alpha_change_low", "alpha_change_high"]

@@ -1,4 +1,4 @@
-"""Summaries of interval labels: truths, coders, items and the agreement that follows."""
+"""Summaries of interval labels: true values, coders, items and implied agreement."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 
 
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Posterior of the true value of every item."""
+    """Tabulate the posterior of the true value of every item."""
     truth = tree["truth"].to_dataset()
     value, mean = truth["truth_mean"].values, _mean_labels(data)
     about = items(tree, data).table
@@ -103,7 +103,7 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def items(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Tabulate the noise factor of every item (its square averages 1), and the state of each."""
+    """Tabulate the noise factor (mean square 1) and the state of every item."""
     truth, held = tree["truth"].to_dataset(), tree["items"].to_dataset()
     difficulty, error = held["difficulty"].values, held["difficulty_sd"].values
     sd = truth["truth_sd"].values
@@ -138,12 +138,12 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
-    """Krippendorff's interval alpha that the model implies for these coders, shape [sample]."""
+    """Compute the model-implied Krippendorff's interval alpha of these coders, [sample]."""
     weight = data.per_coder / len(data)
     drawn = _draws(tree)
     tau2, bias, scale, noise = drawn.truth_spread**2, drawn.bias, drawn.scale, drawn.noise_sd
-    own = noise**2 @ weight  # noise of one label
-    # two labels of one item come from two different coders, labels of two items from any
+    own = noise**2 @ weight  # noise variance of one label
+    # two labels of one item come from different coders; labels of two items from any coders
     pairs = 1.0 - (weight**2).sum()
     bias_spread = bias**2 @ weight - (bias @ weight) ** 2
     scale_spread = scale**2 @ weight - (scale @ weight) ** 2
@@ -153,7 +153,7 @@ def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
 
 
 def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
-    r"""Krippendorff's interval alpha beside the reliabilities that the model implies."""
+    r"""Tabulate Krippendorff's interval alpha and model-implied reliabilities."""
     panel = classical(data.replace(scale="interval"), "alpha", draws=draws)
     drawn = _draws(tree)
     tau2, bias2, noise2 = drawn.truth_spread**2, drawn.bias_spread**2, drawn.noise**2
@@ -190,7 +190,7 @@ def check(tree: xr.DataTree, data: Annotations) -> Check:
 
 
 def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
-    """Look for a scale with ends: expected share of labels beyond those that were given."""
+    """Check for a bounded scale: expected proportion of labels outside the observed range."""
     from scipy.special import ndtr
 
     found = NumberValues.of(tree["posterior"].to_dataset(), mean=True)
@@ -200,7 +200,7 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     mu = found.truth_mean
     mean = mu + found.bias[data.coder] + found.scale[data.coder] * (truth[data.item] - mu)
     sd = hard[data.item] * found.noise_sd[data.coder]
-    # at an end that the model knows, labels may pile up
+    # labels may pile up at an end that the model includes
     open_low, open_high = np.isinf(json.loads(tree.attrs["ends"]))
     below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
     share = float((open_low * below + open_high * above).mean())
@@ -209,7 +209,7 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
 
 
 def _draws(tree: xr.DataTree) -> NumberValues:
-    """Draws with the chains behind each other, shape [sample, ...]."""
+    """Return the draws with chains concatenated, shape [sample, ...]."""
     return NumberValues.of(tree["posterior"].to_dataset())
 
 

@@ -1,4 +1,4 @@
-"""Accuracy, skill and information of confusion matrices; of coders on every draw."""
+"""Accuracy, skill and information of confusion matrices, and of coders on every draw."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from annomodels.summaries.stacked import stacked
 from annomodels.types import Floats
 
 BUDGET = 256 * 2**20
-NO_SIGNAL = 0.1  # signal below which nothing should be believed of the truth
-DOUBT = 0.05  # probability of such a signal that is still put up with
+NO_SIGNAL = 0.1  # signal below which labels are no evidence about the truth
+DOUBT = 0.05  # largest acceptable probability of a signal below NO_SIGNAL
 SIGNAL_DRAWS = 500
-SURE = 2.0  # standard deviations from which a sign is certain
+SURE = 2.0  # standard deviations from which a sign counts as certain
 
 
 def accuracy(prevalence: Floats, confusion: Floats) -> Floats:
-    """Probability of a right label, sum_k prevalence_k confusion_jkk, shape [..., coder]."""
+    """Compute P(right label), sum_k prevalence_k confusion_jkk, shape [..., coder]."""
     diagonal = np.diagonal(confusion, axis1=-2, axis2=-1)
     out: Floats = (diagonal * prevalence[..., None, :]).sum(axis=-1)
     return out
 
 
 def says(prevalence: Floats, confusion: Floats) -> Floats:
-    """Rate of each label of a coder, sum_k prevalence_k confusion_jkl, [..., coder, label]."""
+    """Compute P(label) of each coder, sum_k prevalence_k confusion_jkl, [..., coder, label]."""
     out: Floats = (prevalence[..., None, None, :] @ confusion)[..., 0, :]
     return out
 
 
 def skill(prevalence: Floats, confusion: Floats) -> Floats:
-    """Kappa between a coder and the truth, shape [..., coder]."""
+    """Compute kappa between a coder and the truth, shape [..., coder]."""
     # Cohen 1960, doi:10.1177/001316446002000104, with the truth as the second coder.
     right, said = accuracy(prevalence, confusion), says(prevalence, confusion)
     return _beyond_chance(prevalence, right, said)
@@ -46,7 +46,7 @@ def _beyond_chance(prevalence: Floats, right: Floats, said: Floats) -> Floats:
 
 
 def bits(prevalence: Floats, confusion: Floats) -> Floats:
-    """Mutual information of the truth and one label of the coder, in bits, [..., coder]."""
+    """Compute the mutual information of truth and label of a coder, in bits, [..., coder]."""
     # Shannon 1948, doi:10.1002/j.1538-7305.1948.tb01338.x
     return _told(prevalence, confusion, says(prevalence, confusion))
 
@@ -58,7 +58,7 @@ def _told(prevalence: Floats, confusion: Floats, said: Floats) -> Floats:
 
 
 def entropy_bits(p: Floats) -> Floats:
-    """Entropy over the last axis, in bits."""
+    """Compute the entropy over the last axis, in bits."""
     out: Floats = np.abs(_plogp(p).sum(axis=-1))
     return out
 
@@ -70,7 +70,7 @@ def _plogp(p: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CoderDraws:
-    """Draws of what coders are worth."""
+    """Draws of accuracy, skill and information of coders."""
 
     accuracy: Floats
     skill: Floats
@@ -81,7 +81,7 @@ class CoderDraws:
 
 
 def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> CoderDraws:
-    """Compute what coders are worth on every draw, thinned when there are very many coders."""
+    """Compute skills of coders on every draw, thinned if there are very many coders."""
     n_labels, n_coders, total = data.n_labels, data.n_coders, n_samples(tree)
     count = max(1, min(total, budget // (8 * n_coders * (3 + 2 * n_labels))))
     chosen = (np.arange(count) * total) // count
@@ -121,10 +121,10 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
 
 
 def signal(tree: xr.DataTree, data: Annotations) -> Floats:
-    """Measure how far labels depend on the truth on every draw, sum_j N_j rho_j / N, [draw]."""
-    # rho_j is the skill of coder j, its size if it is certainly below 0; if skill sees nothing, the
-    # correlation that the mutual information amounts to, sqrt(1 - exp(-2 I_j)) (Linfoot 1957,
-    # doi:10.1016/S0019-9958(57)90116-X). 0 where a test without a model sees no dependence.
+    """Measure the dependence of labels on the truth, sum_j N_j rho_j / N, shape [draw]."""
+    # rho_j is the skill of coder j, in absolute value if certainly below 0. If skill is near 0, it
+    # is the information coefficient of correlation, sqrt(1 - exp(-2 I_j)) (Linfoot 1957,
+    # doi:10.1016/S0019-9958(57)90116-X). It is 0 if a model-free test finds no dependence.
     from annomodels.summaries.draws import thinned
 
     draws = thinned(tree, data, SIGNAL_DRAWS)
@@ -135,9 +135,9 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
     mean, spread = worth.mean(axis=0), worth.std(axis=0)
     worth = np.where(mean < -SURE * spread, -worth, worth)
     unclear = np.flatnonzero((n > 0) & (np.abs(mean) <= SURE * spread))
-    if len(unclear):  # more than two classes may be swapped so that labels are right by chance
+    if len(unclear):  # swaps among three or more classes can leave accuracy at chance
         nats = bits(draws.prevalence, draws.confusion[:, unclear]) * np.log(2.0)
-        # what a table of as many labels without any dependence would show, three times over
+        # three times the expected estimate from as many independent labels
         by_chance = 3.0 * (k - 1) ** 2 / (2.0 * n[unclear])
         certain = np.quantile(nats, 0.025, axis=0) > by_chance
         worth[:, unclear[certain]] = np.sqrt(-np.expm1(-2.0 * nats[:, certain]))
@@ -145,5 +145,5 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
 
 
 def doubtful(values: Floats) -> bool:
-    """Return True if the signal may well be too small for any label to be believed."""
+    """Return True if the signal may be too small to trust any label."""
     return bool((values < NO_SIGNAL).mean() > DOUBT)

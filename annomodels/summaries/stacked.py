@@ -1,4 +1,4 @@
-"""Stack as a fit keeps it: its mixture, and draws of how confident it is."""
+"""Stack of a fit: the mixture, and draws of the calibration layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annomodels.types import Floats, Ints
 if TYPE_CHECKING:
     from annomodels.models.mixtures.stack import Stack
 
-# items of which P(truth) is computed at a time
+# items per block of P(truth)
 AT_ONCE = 5_000
 TINY = 1e-12
 
@@ -30,19 +30,19 @@ class Stacked:
     sharpness: Floats  # draws of the layer, shapes [draw], [draw, truth] and [draw, truth]
     unknown: Floats
     tilt: Floats
-    known: Ints  # truths of the items of a scan whose truth is known, shape [item]
-    spread: float  # how far the accuracy of a coder lies from that under drawn truths, in logits
+    known: Ints  # known truths of items in streamed data, shape [item]
+    spread: float  # spread of a coder's accuracy around that under drawn truths, in logits
 
     def __len__(self) -> int:
         return len(self.unknown)
 
     def at(self, draws: slice | Ints) -> Stacked:
-        """Take some draws of the layer."""
+        """Select draws of the layer."""
         layer = {name: getattr(self, name)[draws] for name in ("sharpness", "unknown", "tilt")}
         return replace(self, **layer)
 
     def typical(self) -> Stacked:
-        """Return the median of the layer: a crowd as far from an expert as in most data sets."""
+        """Return the median of the layer, the typical distance of a crowd from an expert."""
         layer = {name: np.median(getattr(self, name), axis=0, keepdims=True)
                  for name in ("sharpness", "unknown", "tilt")}  # fmt: skip
         return replace(self, **layer)
@@ -52,13 +52,13 @@ class Stacked:
         return layered(self.log_q[items], self.sharpness, self.unknown, self.tilt)
 
     def parts(self, items: Ints, size: int = AT_ONCE) -> Iterator[tuple[slice, Floats]]:
-        """Go through the same, some items at a time."""
+        """Yield P(truth) in blocks of items."""
         for begin in range(0, len(items), size):
             some = slice(begin, begin + size)
             yield some, self.p(items[some])
 
     def wrong(self, items: Ints, best: Ints, rng: np.random.Generator) -> Floats:
-        """Draw how many of some items do not have a label, as if none were known."""
+        """Draw the number of items whose label is not `best`, ignoring known truths."""
         wrong = np.zeros(len(self))
         for some, p in self.parts(items):
             p_right = p[:, np.arange(p.shape[1]), best[some]]
@@ -66,14 +66,14 @@ class Stacked:
         return wrong
 
     def far_off(self, accuracy: Floats) -> Floats:
-        """Spread accuracies [draw, coder] as far from drawn truths as on public sets."""
+        """Add noise to accuracies [draw, coder], calibrated on public data sets."""
         odds = np.log(np.maximum(accuracy, TINY) / np.maximum(1.0 - accuracy, TINY))
         odds += self.spread * np.random.default_rng(4).standard_normal(odds.shape)
         return np.asarray(1.0 / (1.0 + np.exp(-odds)))
 
 
 def stacked(tree: xr.DataTree) -> Stacked | None:
-    """Read what a fit keeps of a stack; None of one model; of a scan, of its known items."""
+    """Return the stack of a fit, None under a single model; known items only if streamed."""
     if "stack" not in tree.children:
         return None
     found = tree["stack"].to_dataset()
@@ -93,7 +93,7 @@ def stacked(tree: xr.DataTree) -> Stacked | None:
 def truth_draws(
     tree: xr.DataTree, data: Annotations, most: int
 ) -> tuple[int, Iterator[tuple[int, Floats]]]:
-    """Return the number of, and up to `most`, draws of P(truth) [item, truth]; known is certain."""
+    """Return the number of draws (up to `most`), and P(truth) [item, truth] on each of them."""
     stack = stacked(tree)
     if stack is None:
         draws = thinned(tree, data, most)

@@ -1,1 +1,1 @@
-"""One command per file, the tables of a saved fit in one; a file is imported at first use."""
+"""Commands, one or two per file; a file is imported on first use."""

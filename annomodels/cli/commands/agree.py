@@ -174,7 +174,7 @@ def command(
 
 
 def _asked(names: list[str], asked: Sequence[str] | None, distance: object) -> list[str] | None:
-    """Return the coefficients: those asked for, or with a distance those that take one."""
+    """Return the requested coefficients; by default, with a distance, those that use it."""
     if asked or distance is None:
         return names if asked else None
     return ["alpha", *names]
@@ -189,7 +189,7 @@ def _each_question(
     writing: Writing,
     paper: str | None,
 ) -> pd.DataFrame:
-    """Write one table with the coefficients of every question that has some, and a text."""
+    """Write one table with the coefficients of all questions, and the methods text."""
     from annomodels.coefficients.agreement import agreement
     from annomodels.reporting.overall import agreement_methods
 

@@ -1,4 +1,4 @@
-"""``annomodels audit`` and ``annomodels estimate``: judged items, and what follows from them."""
+"""``annomodels audit`` and ``annomodels estimate``: judged items and their estimates."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def audit(
         aside = place.with_name(f"{place.stem}-{int(place.stat().st_mtime)}.json")
         place.replace(aside)
         note(f"{place} was the design of an audit of another fit; it is now {aside}.")
-    # after the table: a design of items that nobody got would spoil the next round
+    # after the table: a design of items that nobody received would invalidate the next round
     drawn.save(place, force=True)
     if earlier is not None:
         what = "documents" if of_spans else "items"
@@ -219,7 +219,7 @@ def _about(
     cluster: str | None,
     known: Iterable[object],
 ) -> dict[str, Any]:
-    """Read the columns that are asked for of the table of items."""
+    """Read the requested columns of the table of items."""
     from annomodels.io.mappings import item_columns
 
     if pairs is not None and len(pairs) != 2:
@@ -244,7 +244,7 @@ def _weights(paths: tuple[str, ...], column: str, known: Iterable[object]) -> di
 
 
 def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
-    """Return the table that is asked for, with the prevalence of one label only if so wished."""
+    """Return the requested table, optionally with the prevalence of one label only."""
     table: pd.DataFrame = found.table if shown == "overall" else getattr(found, shown)
     if not len(table):
         asked = {"slices": "--by", "differences": "--by", "systems": "--pairs"}
@@ -267,7 +267,7 @@ def _gated(found: Estimate) -> pd.DataFrame:
     if len(found.slices):
         rows = pd.concat([rows, found.slices], ignore_index=True)
     kept = ("quantity", "value", "low", "high")
-    # a column for each way to cut, so that a sentence says "of system A"
+    # one column per kind of slice, so that messages read "of system A"
     cuts = {
         name if name not in kept else f"column {name}": rows["slice"].where(rows["by"] == name, "")
         for name in rows["by"].unique()

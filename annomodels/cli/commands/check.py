@@ -1,4 +1,4 @@
-"""``annomodels check``: what is in a file of labels."""
+"""``annomodels check``: contents of a file of labels."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _one(data: str, fit: str | None, reading: Reading, writing: Writing) -> None
 
 
 def _each(data: str, found: Questions, writing: Writing) -> None:
-    """Write a row for each question, and what all of them support."""
+    """Write a row per question, and the analyses that all of them support."""
     import pandas as pd
 
     from annomodels.planning.rules import sentence, supports
@@ -130,7 +130,6 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
 
 
 def _facts(labels: Annotations, found: list[Counted]) -> dict[str, Any]:
-    """Return what is known of a question as plain data."""
     checks = {
         fact.check.replace(" ", "_"): {
             "value": fact.value,
@@ -143,7 +142,6 @@ def _facts(labels: Annotations, found: list[Counted]) -> dict[str, Any]:
 
 
 def _uses(uses: dict[str, tuple[Use, ...]]) -> dict[str, Any]:
-    """Return what is supported, and what not yet, as plain data."""
     pairs = [(question, use) for question, said in uses.items() for use in said]
     several = len(uses) > 1 or "" not in uses
 

@@ -1,4 +1,4 @@
-"""``annomodels compare``: which of several saved fits predicts best."""
+"""``annomodels compare``: predictions of several saved fits."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def command(
 
 
 def formats(data: str) -> pd.DataFrame:
-    """Tabulate the formats that can be read and written, or the one of the data."""
+    """Tabulate the formats that can be read and written, or the format of the data."""
     import pandas as pd
 
     from annomodels.io.assembly import chosen

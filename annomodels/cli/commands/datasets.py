@@ -44,6 +44,6 @@ def command(name: str | None, writing: Writing) -> None:
         row = {"name": known_name, "title": about.title, **sizes, "annotations": len(data)}
         rows.append({**row, "source": about.source, "doi": about.doi, "note": about.note})
     table = pd.DataFrame(rows)
-    if form_for(writing) in ("tsv", "csv"):  # for which sources and notes are long; JSON has them
+    if form_for(writing) in ("tsv", "csv"):  # their sources and notes are long; JSON has them
         table = table[[column.name for column in SHORT]]
     emit(table, writing, "Bundled data", SHORT)

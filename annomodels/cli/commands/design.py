@@ -13,7 +13,7 @@ from annomodels.cli.options import Writing, option
 from annomodels.cli.tables import loaded, show
 from annomodels.cli.terminal import Stages
 
-FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
+FREE = ("items", "coders", "seed")  # assumptions that are allowed with a pilot
 
 
 @as_command(

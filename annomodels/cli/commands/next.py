@@ -1,4 +1,4 @@
-"""``annomodels next``: which labels to ask for next, and by whom."""
+"""``annomodels next``: labels to ask for next, and their coders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``annomodels report``: the page to forward."""
+"""``annomodels report``: the report page and the methods section."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def command(
 
 
 def write_methods(fit: str, path: str, force: bool) -> None:
-    """Write the methods section of a fit in the form of the ending of a file."""
+    """Write the methods section of a fit in the form of the file extension."""
     from annomodels.reporting.methods import bibtex, methods, methods_latex
 
     ending = "" if path == "-" else Path(path).suffix.lower()

@@ -1,4 +1,4 @@
-"""``annomodels run``: the main job in one command."""
+"""``annomodels run``: check, agreement, fit, tables and report in one command."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from annomodels.cli.session import current
     "-o --output",
     "Folder for the outputs [default: NAME-out].",
     metavar="FOLDER",
-    callback=lambda ctx, param, value: value or "",  # one that is said is not empty
+    callback=lambda ctx, param, value: value or "",  # an explicit name is never empty
 )
 @option("--no-report", "Do not draw report.html.", bool, section="writing")
 @option(

@@ -1,4 +1,4 @@
-"""``annomodels simulate``: simulated data for planning and for trying things out."""
+"""``annomodels simulate``: simulated data for planning and experiments."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The sections of the page: what each needs of a fit, and what it shows.
+"""Sections of the page: requirements and contents.
 
-A section is a :class:`annomodels.reporting.parts.Section`; they are listed here, in order for each
-kind of truth, and nowhere else. A section may import what the page may.
+A section is a :class:`annomodels.reporting.parts.Section`. This file lists all of them in order,
+for each kind of truth. A section may import what the page may.
 """
 
 from __future__ import annotations

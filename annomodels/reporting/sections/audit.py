@@ -1,4 +1,4 @@
-"""Audit: the numbers of the page by items that an expert judged."""
+"""Audit: estimates from items that an expert judged."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def section(facts: Facts) -> list[Part]:
 
 
 def _taught(found: Estimate) -> list[str]:
-    """State what P(truth) of the items that were not judged learned."""
+    """State whether the audit updated P(truth) of the other items."""
     lesson = found.lesson
     if not np.isfinite(lesson.after):
         return []

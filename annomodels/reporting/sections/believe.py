@@ -1,4 +1,4 @@
-"""Diagnostics: the run, the assumptions of the model, its fit to the labels, and its rivals."""
+"""Diagnostics: the run, the assumptions of the model, its fit to the labels, and other models."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def section(facts: Facts) -> list[Part]:
 
 
 def _badge(facts: Facts) -> Badge:
-    """Return the badge; the first finding is on the first screen, and notes follow below."""
+    """Return the badge without findings that the page shows elsewhere."""
     made = badge_of(facts.check)
     below = {short(note, 600) for note in facts.fit.gold().notes} if facts.has("gold") else set()
     first = warning(facts.check)
@@ -122,7 +122,6 @@ def _predictive(found: Summary) -> Part:
 
 
 def _ranks(facts: Facts) -> Part:
-    """Ranks of the draws of each chain."""
     return picture(
         plots.ranks(facts.fit),
         "ranks",
@@ -133,7 +132,7 @@ def _ranks(facts: Facts) -> Part:
 
 
 def priors(found: Summary) -> list[Part]:
-    """Prevalence, and accuracy of the coders that move most, under weaker and stronger priors."""
+    """Show prevalence, and the most sensitive coders, under weaker and stronger priors."""
     rows = found.table
     away = rows[["weaker", "stronger"]].sub(rows["mean"], axis=0).abs().max(axis=1)
     coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index

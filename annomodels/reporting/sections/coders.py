@@ -1,4 +1,4 @@
-"""Coders: a card for each, with what to tell them, and a table of all."""
+"""Coders: a card with feedback for each, and a table of all."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from annomodels.reporting.words import share_with
 from annomodels.types import Floats
 
 _MOST_CODERS = 40
-_WIDEST = 8  # labels of a matrix
+_WIDEST = 8  # most labels in a matrix
 _MOST_PAIRED = 24
 _ROOM = 26  # characters of the names above the columns of a matrix
-_LISTED = 3  # confusions that are listed if the labels are too many for a matrix
-_CONFUSED = 0.05  # share of a label's items from which a confusion is named
-WELL = 0.8  # share of a label's items that a coder finds who does well on it, and no more else
+_LISTED = 3  # confusions to list if there are too many labels for a matrix
+_CONFUSED = 0.05  # proportion of a label's items from which a confusion is reported
+WELL = 0.8  # lowest recall and specificity of a label on which a coder does well
 
 
 MATRIX = (
@@ -52,7 +52,7 @@ def section(facts: Facts) -> list[Part]:
     quality = summary("coders", title, facts.coders, shown, "coders.csv", only)
     lead = "Each card ends with a sentence that you can send."
     lead += f" {MATRIX}" if facts.data.n_labels <= _WIDEST else ""
-    first = warning(facts.check)  # on the first screen
+    first = warning(facts.check)  # already on the first screen
     told = notes([said for said in facts.check.of_coders if not first.endswith(clean(said))])
     return [*told, Part("text", lead, "lead"), *carded(cards(facts)), *quality]
 
@@ -91,7 +91,7 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
 
 
 def _best(confusion: Floats, share: Floats) -> int:
-    """Return the label that a coder finds most often and seldom gives otherwise; -1 for none."""
+    """Return the label with the highest recall, if recall and specificity are high; else -1."""
     right = np.diag(confusion)
     others = share @ confusion - share * right
     given_else = others / np.maximum(1.0 - share, 1e-9)
@@ -100,7 +100,7 @@ def _best(confusion: Floats, share: Floats) -> int:
 
 
 def _right(row: Any) -> str:
-    """Name the column with the share of the labels given that are right; a scan has none."""
+    """Name the column of the proportion of right labels; streamed data have accuracy only."""
     return "share_right" if "share_right" in row else "accuracy"
 
 
@@ -128,7 +128,7 @@ def _feedback(row: Any, true: str, said: str, share: float) -> str:
 
 
 def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """Return headings and rows of a matrix; columns have numbers if their names are long."""
+    """Return headings and rows of a matrix; columns are numbered if names are long."""
     labels = distinct_names(facts.data.labels, 14)
     if len(labels) > _WIDEST:
         return (), ()
@@ -140,7 +140,7 @@ def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...
 
 
 def _confused(weight: Floats, confusion: Floats, names: list[str]) -> str:
-    """Name the most frequent confusions: the first, or some if there is no matrix."""
+    """Name the most frequent confusion, or several if there is no matrix."""
     order = np.argsort(-weight, axis=None, kind="stable")
     most = 1 if len(names) <= _WIDEST else _LISTED
     pairs = [divmod(int(at), len(names)) for at in order[:most]]
@@ -152,7 +152,7 @@ def _confused(weight: Floats, confusion: Floats, names: list[str]) -> str:
 
 
 def pictures(facts: Facts) -> Part:
-    """Draw shares of right labels, and the agreement of every pair of coders."""
+    """Plot the proportion of right labels per coder, and the agreement of all pairs."""
     n, some = facts.data.n_coders, ""
     if n > _MOST_CODERS:
         some = f" The {_MOST_CODERS} most notable of {n:,} coders."

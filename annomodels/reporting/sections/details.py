@@ -1,4 +1,4 @@
-"""Behind the line: what was labeled, what a threshold keeps, how to check the numbers."""
+"""Details: the data, accuracy by threshold, and how to check the numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from annomodels.reporting.parts import (
 from annomodels.reporting.words import listed
 from annomodels.summaries.gold.gold import mixture_note
 
-MOST_NOTES = 12  # on the data
+MOST_NOTES = 12  # notes on the data
 
 
 def _data(facts: Facts) -> list[Part]:
@@ -42,7 +42,7 @@ def _data(facts: Facts) -> list[Part]:
 
 
 def sizes(facts: Facts) -> Rows:
-    """Tiles of the data section."""
+    """Return the tiles of the data section."""
     data, counts = facts.data, facts.health
     if facts.truth == "number":
         ends = f"from {data.values.min():g} to {data.values.max():g}"
@@ -66,7 +66,7 @@ def _names(names: Any, most: int = 6) -> str:
 
 
 def health_notes(facts: Facts) -> list[str]:
-    """Return sentences on the data that a reader should know."""
+    """Return notes on the data that a reader should know."""
     data, counts, on_disk = facts.data, facts.health, facts.on_disk
     out = [f"Read from {short(data.source, 80)}, and streamed from disk."] * (
         on_disk and bool(data.source)
@@ -100,7 +100,7 @@ def health_notes(facts: Facts) -> list[str]:
         )
     if facts.told_items:
         out.append(f"True labels of {counted(facts.told_items, 'item')} were given and used.")
-    said = "groups that share no item"  # in other words above
+    said = "groups that share no item"  # already stated above in other words
     noted = [short(note, 300) for note in data.notes if n_parts == 1 or said not in note]
     left = len(noted) - MOST_NOTES
     more = [f"{counted(left, 'more note')} on the data, as the command printed them."] * (left > 0)
@@ -128,7 +128,7 @@ def _gold(facts: Facts) -> list[Part]:
 
 
 def distance(facts: Facts) -> str:
-    """State how much of the interval of wrong labels is the distance of crowd and expert."""
+    """State the part of the interval's width due to the distance of crowd and expert."""
     if facts.as_coders_read is None or not facts.distance:
         return ""
     low, high = facts.as_coders_read
@@ -184,7 +184,7 @@ GOLD = Section(
     "Gold labels",
     "Expected accuracy above each threshold, and how to check it.",
     _gold,
-    needs=("prevalence",),  # of classes
+    needs=("prevalence",),  # for classes only
     parts=(
         ("items", "Items to decide, and intervals of expected errors"),
         ("next", "Labels to buy"),

@@ -1,4 +1,4 @@
-"""Items: to decide in place, all of them in a list, and those to buy labels for."""
+"""Items: to decide, to browse, and to buy labels for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ON_PAPER = 20
-_KEYS = 9  # labels that have a key
+_KEYS = 9  # labels with a keyboard shortcut
 NEXT_ITEMS = columns_of(
     "item",
     Column("labels", "Labels to ask for", "count"),
@@ -40,7 +40,7 @@ def _items(facts: Facts) -> list[Part]:
             columns_of("item label probability runner_up n"),
             facts.tally.open,
             "gold.parquet",
-            total=facts.states["needs labels"],  # the table holds the first of them
+            total=facts.states["needs labels"],  # the table has only the first of them
             otherwise="Every item is settled.",
         )
     shown = {
@@ -51,7 +51,7 @@ def _items(facts: Facts) -> list[Part]:
     }
     rows = facts.fit.items().table
     rows = rows[facts.state == 2].sort_values("probability", kind="stable")
-    # as they are printed, and as a page without a script shows them
+    # for print, and for pages without a script
     on_paper = table(
         "contested",
         "Contested items",
@@ -65,7 +65,7 @@ def _items(facts: Facts) -> list[Part]:
 
 
 def votes(facts: Facts) -> Column:
-    """Votes of an item, most first; written so that labels that are numbers stay readable."""
+    """Return the column of votes, most frequent first, readable for numeric labels."""
 
     def cell(r: Any) -> Cell:
         counts = facts.data.votes[r.Index]
@@ -82,14 +82,14 @@ def _next(facts: Facts) -> list[Part]:
 
 
 def _whom(coders: list[str]) -> list[str]:
-    """Names of the coders to ask; coders who are not known yet are counted."""
+    """Return the names of coders to ask, and the number of new coders."""
     new = coders.count("")
     known = [short(name, 24) for name in coders if name]
     return known + ([] if not new else ["a new coder" if new == 1 else f"{new} new coders"])
 
 
 def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
-    """Gather the requests of each item, in the order in which items come first."""
+    """Group the requests by item, in order of first appearance."""
     first = dict.fromkeys(("label", "probability", "n"), "first")
     by_item = requests.assign(labels=1, coders=requests["coder"].astype(str)).groupby(
         "item", sort=False

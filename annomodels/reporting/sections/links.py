@@ -1,4 +1,4 @@
-"""A page on coreference: its first screen, agreement, texts, and words."""
+"""A page on coreference: first screen, agreement, texts, methods and glossary."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ UNKNOWN = (
 
 
 def _agreement(facts: LinkFacts) -> list[Part]:
-    """Every coefficient, with its condition in its name, and the kappa of each text."""
+    """Show every coefficient, named with its condition, and the kappa of each text."""
     found = facts.agreement
     columns = (*found.columns, COLUMNS["note"])
     shown = table("agreement", found.title, columns, found.table, "agreement.csv")
@@ -98,7 +98,6 @@ def head(facts: LinkFacts) -> Head:
 
 
 def _actions(facts: LinkFacts, kinds: dict[str, int]) -> list[Action]:
-    """Return what to do next about coreference."""
     out = []
     if two := kinds["two readings"]:
         about = "with two readings: fix the guideline if it is silent"
@@ -142,7 +141,7 @@ def _head_of_fit(facts: LinkFacts) -> Head:
 
 
 def _health(facts: LinkFacts) -> list[Part]:
-    """Return what reading the texts found, and the agreement text by text."""
+    """Return notes of the reader, and the agreement by text."""
     found = [f"{short(d.id, 60)}: {short(n, 240)}" for d in facts.documents for n in d.notes]
     more = len(found) - 12
     found = found[:12] + ([f"{counted(more, 'more note')} of this kind."] if more > 0 else [])
@@ -160,7 +159,7 @@ GENRE = Column("genre", "Text type", "name", of=lambda row: row.genre or "")
 
 
 def genres(facts: LinkFacts) -> list[Part]:
-    """Return the three quantities for each text type, where there are several."""
+    """Tabulate the three quantities by text type."""
     import pandas as pd
 
     assert facts.posterior is not None
@@ -189,7 +188,7 @@ def _ends(quantity: str) -> Callable[[Any], Any]:
 
 
 def forest(facts: LinkFacts) -> Part | None:
-    """Draw kappas of texts, evenly spaced if many, and of texts like these and a further one."""
+    """Plot kappas of texts, thinned evenly if many, of similar texts and of a further text."""
     if facts.posterior is None or len(facts.posterior.table) < 2:
         return None
     frame, n = facts.by_kappa, len(facts.by_kappa)
@@ -228,7 +227,7 @@ def forest(facts: LinkFacts) -> Part | None:
 
 
 def methods(facts: LinkFacts) -> list[str]:
-    """Return the paragraphs to paste."""
+    """Return the methods paragraphs."""
     out = []
     if facts.documents:
         out.append(

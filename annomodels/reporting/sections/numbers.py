@@ -1,4 +1,4 @@
-"""A page on numbers: its first screen, and the sections on items, coders and agreement."""
+"""A page on numbers: first screen, and sections on items, coders and agreement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coreference: places where readers differ in their text, coders, and silver chains."""
+"""Coreference: places where readers differ, coders, and silver chains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Row = tuple[str, str, int, float]
 TWO = ("implicit", "explicit", "explicit and implicit")
-DIFFERS = 0.95  # probability from which a coder is less like the others than these are
+DIFFERS = 0.95  # probability from which a coder counts as different from the others
 KINDS = {
     "agreement": "one reading",
     "outlier": "one coder differs",
@@ -40,7 +40,7 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class Place:
-    """An expression in its context, with its readings: what, who, and how many of all."""
+    """Expression in context, with readings: text, coders and number of coders."""
 
     where: str
     kind: str
@@ -59,7 +59,7 @@ class Place:
 def _places(facts: LinkFacts) -> list[Part]:
     kinds = states(facts)
     counted = [(name, f"{n:,}", ABOUT[name]) for name, n in kinds.items() if n]
-    # two readings first, then those that most coders read in the second way
+    # two readings first, then by number of coders with the second reading
     shown = sorted(
         _in_context(facts), key=lambda place: (place.kind != "two readings", -place.second)
     )
@@ -81,7 +81,7 @@ def _places(facts: LinkFacts) -> list[Part]:
 
 
 def states(facts: LinkFacts) -> dict[str, int]:
-    """Count the expressions of each state, as the page names them."""
+    """Count the expressions of each state, by the names on the page."""
     kinds = facts.kinds()
     return {
         name: sum(kinds.get(kind, 0) for kind, called in KINDS.items() if called == name)
@@ -103,7 +103,7 @@ def _coders(facts: LinkFacts) -> list[Part]:
 
 
 def cards(facts: LinkFacts) -> list[Card]:
-    """Return a card per coder, the least like the others first."""
+    """Return a card per coder, the most different coder first."""
     alone: dict[str, list[str]] = {}
     for place in _in_context(facts):
         for _, who, n in place.readings:
@@ -142,7 +142,7 @@ def _feedback(kind: str, alone: list[str]) -> str:
 
 
 def _in_context(facts: LinkFacts) -> Iterator[Place]:
-    """Places in the order of the table, their readings together."""
+    """Yield places in table order, with all readings of each."""
     for (document, span), rows in facts.readings.groupby(["document", "span"], sort=False):
         listed: list[Any] = list(rows.itertuples())
         first = listed[0]
@@ -160,7 +160,7 @@ def _in_context(facts: LinkFacts) -> Iterator[Place]:
 
 
 def rates(fit: Fit, prob: float) -> list[Part]:
-    """Sensitivity and specificity, or accuracy, of each coder as the model sees them."""
+    """Tabulate the model's sensitivity and specificity, or accuracy, of each coder."""
     frame = fit.coders(prob=prob).table.sort_values("mean", kind="stable")
     columns = columns_of(
         "coder",
@@ -173,7 +173,7 @@ def rates(fit: Fit, prob: float) -> list[Part]:
 
 
 def silver(facts: LinkFacts) -> list[Part]:
-    """Silver chains, those with the weakest link first."""
+    """Tabulate silver chains, the weakest link first."""
     import pandas as pd
 
     assert facts.fit is not None
@@ -196,7 +196,7 @@ def silver(facts: LinkFacts) -> list[Part]:
 
 
 def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:
-    """Text, words of the mentions, size and weakest link of each chain."""
+    """Return text, words of the mentions, size and weakest link of each chain."""
     p_next = chains.link_probabilities(fit, facts.documents, "p_next")
     rows: list[Row] = []
     for document in chains.silver(fit, facts.documents, facts.at_least):
@@ -215,7 +215,7 @@ def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:
 
 
 def _by_name(facts: LinkFacts, fit: Fit) -> list[Row]:
-    """Return the same with the names of mentions, where there are no texts."""
+    """Return the same with names of mentions, for fits without texts."""
     links = fit.links().table
     p_next = dict(zip(links["item"], links["p_next"], strict=True))
     rows: list[Row] = []

@@ -1,4 +1,4 @@
-"""The label scheme: how labels are used, and which definitions to fix."""
+"""Label scheme: use of labels, and definitions to fix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annomodels.reporting.parts import Part, Section, notes, picture, table
 from annomodels.reporting.words import listed
 from annomodels.summaries.labels import LEFT_OUT
 
-WANTED = 0.8  # share of right uses that a well-defined label reaches
+WANTED = 0.8  # lowest recall and precision of a well-defined label
 FIX = Column("fix", "Definition", "tag")
 TALLIED = (
     Column("gold", "Gold label of items", "count"),
@@ -35,7 +35,7 @@ def section(facts: Facts) -> list[Part]:
     found, judged = facts.fit.labels(), fix(facts)
     if any(note.startswith(LEFT_OUT) for note in found.notes):
         title += "; recall and precision without spammers and adversaries"
-    # a mark that every label has tells none apart
+    # omit a mark that is the same for every label
     columns = (COLUMNS["label"], *[FIX] * (len(set(judged)) > 1), *found.columns[1:7])
     return [
         *notes(scheme_notes(facts)),
@@ -45,7 +45,7 @@ def section(facts: Facts) -> list[Part]:
 
 
 def prevalence(facts: Facts) -> Part:
-    """Share of each label, as given and corrected."""
+    """Plot the share of each label, as given and corrected."""
     return picture(
         plots.prevalence(facts.fit),
         "prevalence",
@@ -58,7 +58,7 @@ def prevalence(facts: Facts) -> Part:
 
 def fix(facts: Facts) -> list[str]:
     """Return "fix", "fine" or "unclear" for the definition of each label."""
-    # by recall and precision: one surely below what is wanted, both surely above, or neither
+    # recall and precision: one certainly below WANTED, both certainly above, or neither
     rows = facts.fit.labels().table
     low, high = (
         rows[[f"recall_{end}", f"precision_{end}"]].to_numpy(dtype=float) for end in ("low", "high")
@@ -68,7 +68,7 @@ def fix(facts: Facts) -> list[str]:
 
 
 def scheme_notes(facts: Facts) -> list[str]:
-    """State which definitions to fix, and between which labels most confusions are."""
+    """State the definitions to fix, and the most confused pair of labels."""
     rows, verdicts = facts.fit.labels().table, fix(facts)
     names = [short(label_text(label), 24) for label in rows["label"]]
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]

@@ -1,4 +1,4 @@
-"""The methods paragraph with what it cites, and the words of the page."""
+"""Methods paragraph with references, and the glossary of the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annomodels.reporting.prose import as_markdown, unescaped
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
     sources = references(facts)
-    # words of sections that this page has not
+    # glossary entries of sections that this page lacks
     silent = {word for verb, words in _ABOUT.items() if facts.unsupported(verb) for word in words}
     return [
         Part("heading", "Methods paragraph"),

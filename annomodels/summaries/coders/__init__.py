@@ -1,4 +1,4 @@
-"""Coders: how good each is, of which kind, how often they answer, and groups of them.
+"""Summaries of coders: accuracy, kind, answer rate and groups.
 
-Imports draws and what coders are worth; knows nothing of items, gold labels or checks.
+Imports draws and skills, but not items, gold labels or checks.
 """

@@ -1,4 +1,4 @@
-"""Answer rates of coders, if some labels are no class."""
+"""Answer rates of coders if some labels, such as "don't know", are not classes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TELLING = 0.95
 
 
 def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
-    """Count times without an answer, and tabulate answer rates; empty if all labels are classes."""
+    """Count missing answers and tabulate answer rates; empty if all labels are classes."""
     if data.unanswered is None:
         return {}
     times = np.bincount(data.unanswered[:, 1], minlength=data.n_coders)
@@ -28,7 +28,7 @@ def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
 
 
 def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[str, ...]:
-    """Describe the class that coders leave unanswered most, or that the model learns none."""
+    """Describe the classes that coders leave unanswered most and least."""
     if not asked:
         return ()
     kinds = "/".join(map(label_text, data.dont_know))

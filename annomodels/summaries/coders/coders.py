@@ -1,4 +1,4 @@
-"""Coders: how good, how informative, biased which way, with intervals."""
+"""Accuracy, information and bias of coders, with intervals."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from annomodels.summaries.trust.patterns import swaps_of
 from annomodels.types import Bools, Floats, Ints
 
 KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
-OVER_USE = 0.05  # share of labels, or as much again as the prevalence
+OVER_USE = 0.05  # excess proportion of labels, at most the prevalence
 SURE = 0.95
-# draws of the share of right labels, at least and most, and cells that are looked at in all
+# fewest and most draws of the proportion of right labels, and cells over all draws
 FEWEST_RIGHT, MOST_RIGHT, CELLS = 40, 400, 20_000_000
-TELLS = 0.12  # share of the entropy of the truth from which labels tell something
+TELLS = 0.12  # fraction of the truth's entropy from which labels are informative
 
-# people see one number of a coder; accuracy under the model, skill and bits are in files
+# only one measure per coder is shown; the data frame also has accuracy, skill and bits
 _BEFORE, _AFTER = "coder group kind advice n", "p_spammer p_below_target bias"
 COLUMNS = columns_of(f"{_BEFORE} share_right {_AFTER}")
 OF_SCAN = columns_of(f"{_BEFORE} accuracy {_AFTER}")
@@ -68,7 +68,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     kind = ["not enough evidence"] * len(n)
     if not data.by_chance:
         kind = kinds(draws, n, bias, swapping, guesses)
-    two_kinds = model_of(tree).coder_model.kind_of_coder  # if empty, a rule finds spammers
+    two_kinds = model_of(tree).coder_model.kind_of_coder  # if empty, a rule detects spammers
     columns |= {
         "p_chance": _share(draws.skill <= 0),
         "p_spammer": flat(tree, two_kinds).mean(axis=0) if two_kinds else p_spammer,
@@ -79,10 +79,10 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     }
     columns["advice"] = _advice(pd.DataFrame(columns), swaps)
     declared = model_of(tree).parameters(data.n_labels)
-    # what the model says of each coder in one number, such as a shift
+    # scalar parameters per coder, such as a shift
     for name in (each.name for each in declared if each.shown and each.name in tree["posterior"]):
         columns |= estimated(name, flat(tree, name))
-    if data.repeats:  # of a coder who labeled an item again
+    if data.repeats:
         pairs, same = data.repeats_by_coder
         columns |= {"repeated_pairs": pairs, "repeats_agree": over(same, pairs)}
     recall = draws.recall.mean(axis=0)
@@ -97,7 +97,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
 
 def swapped_pairs(data: Annotations) -> dict[int, str]:
-    """Return the classes that coders swap, as text by the code of the coder."""
+    """Describe the classes that a coder swaps, by coder code."""
     crowd = consensus(data) if len(data) and not data.by_chance else None
     found: dict[int, str] = {}
     for swap in [] if crowd is None else swaps_of(crowd):
@@ -107,8 +107,8 @@ def swapped_pairs(data: Annotations) -> dict[int, str]:
 
 
 def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
-    """Draw the share of each coder's labels that are right, [draw, coder]; NaN without labels."""
-    # None of a scan under a single model, whose truths are not drawn again.
+    """Draw the proportion of right labels of each coder, [draw, coder]; NaN without labels."""
+    # None for streamed data under a single model: truths are not redrawn.
     n = np.where(data.per_coder, data.per_coder, np.nan)
     if "coders" in tree.children:
         counted = tree["coders"].to_dataset()["right"].values.reshape(-1, data.n_coders)
@@ -128,7 +128,7 @@ def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
 
 
 def _share(happened: Bools) -> Floats:
-    """Posterior probability; NaN when there is one draw only."""
+    """Return posterior probabilities; NaN with a single draw."""
     return np.asarray(happened.mean(axis=0) if len(happened) > 1 else np.nan * happened[0])
 
 
@@ -174,13 +174,13 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
 
 
 def spammers(draws: CoderDraws, swapping: Bools) -> tuple[Bools, Bools]:
-    """Find who is a spammer, and who an adversary, on each draw, shapes [sample, coder].
+    """Flag spammers and adversaries on each draw, shapes [sample, coder].
 
-    Who surely swaps two classes is no spammer, though no more labels may be right than by chance.
+    A coder who certainly swaps two classes is not a spammer, even at chance accuracy.
     """
-    # bits alone of a noisy estimate are never near 0
+    # bits of a noisy estimate are never near 0, so skill counts too
     entropy = entropy_bits(draws.prevalence)[:, None]
-    # a coder who is wrong more often than chance and still tells something has labels swapped
+    # a coder below chance whose labels are informative has swapped labels
     swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)
     useless = np.abs(draws.skill) < SKILL_USELESS
     spammer = useless & (draws.bits < entropy / 2) & ~swaps & ~swapping
@@ -188,7 +188,7 @@ def spammers(draws: CoderDraws, swapping: Bools) -> tuple[Bools, Bools]:
 
 
 def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]:
-    """Name the label that each coder says too often; empty when none is sure."""
+    """Name the label that each coder overuses; empty if none is certain."""
     limit = np.minimum(OVER_USE, prevalence)[:, None]
     sure = (excess > limit).mean(axis=0) > SURE
     size = np.where(sure, excess.mean(axis=0), -np.inf)
@@ -198,10 +198,10 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
 
 
 def guessing(right: Floats | None, prevalence: Floats, data: Annotations) -> Floats:
-    """Return the probability that labels are hardly better than guesses, of coders with few.
+    """Return P(labels are hardly better than guesses) for coders with few labels, [coder].
 
-    Their confusion matrices are mostly prior, so it is told from the share of right labels alone,
-    against that of a coder who gives the same labels to any item; 0 of the others, shape [coder].
+    The confusion matrices of these coders are mostly prior. So their accuracy is compared with
+    that of a coder who assigns the same labels to random items. Other coders get 0.
     """
     n = data.per_coder
     few = (n >= CODER_JUDGED) & (n < CODER_ROW * data.n_labels)
@@ -212,14 +212,14 @@ def guessing(right: Floats | None, prevalence: Floats, data: Annotations) -> Flo
     np.add.at(given, (data.coder, data.label), 1.0)
     chance = (given[few] / n[few, None]) @ prevalence.mean(axis=0)
     hits = right[:, few] * n[few]
-    # what further labels of the coder would be, by Jeffreys' prior
+    # accuracy of further labels of the coder, under Jeffreys' prior
     share = np.random.default_rng(0).beta(hits + 0.5, n[few] - hits + 0.5)
     found[few] = ((share - chance) / (1 - chance) < SKILL_USELESS).mean(axis=0)
     return found
 
 
 def kinds(draws: CoderDraws, n: Ints, bias: list[str], swaps: Bools, guesses: Floats) -> list[str]:
-    """Choose one word for each coder, by the first rule that holds; a bad one must be certain."""
+    """Choose the kind of each coder by the first rule that applies; bad kinds need certainty."""
     p_spammer, p_adversary = (each.mean(axis=0) for each in spammers(draws, swaps))
     low = interval(draws.skill)[0] if len(draws.skill) > 1 else draws.skill[0]
     judged = n >= CODER_JUDGED
@@ -234,7 +234,7 @@ def kinds(draws: CoderDraws, n: Ints, bias: list[str], swaps: Bools, guesses: Fl
 
 
 def certain(table: pd.DataFrame) -> Bools:
-    """Return which coders should stop: very probably spammers, or below the target."""
+    """Flag coders who should stop: very probably spammers, or below the target."""
     spammer, below = (
         (table[name].astype(float).fillna(0) >= CERTAIN).to_numpy()
         for name in ("p_spammer", "p_below_target")
@@ -245,19 +245,18 @@ def certain(table: pd.DataFrame) -> Bools:
 
 
 def suspected(table: pd.DataFrame) -> Bools:
-    """Return which coders may be worthless, without certainty: they need test items."""
+    """Flag coders who may be useless, without certainty: they need test items."""
     p = table["p_spammer"].astype(float).fillna(0) + table["p_adversary"].astype(float).fillna(0)
     bad = table["kind"].isin(["spammer", "adversary"]) | (p > 0.5)
     return np.asarray(bad & ~certain(table) & (table["n"] >= CODER_JUDGED))
 
 
 def flagged(table: pd.DataFrame) -> Bools:
-    """Return which coders should get no more items for now: certain and suspected ones."""
+    """Flag coders who should get no more items for now: certain and suspected ones."""
     return np.asarray(certain(table) | suspected(table))
 
 
 def _advice(table: pd.DataFrame, swaps: dict[int, str]) -> list[str]:
-    """Choose what to do with each coder, by the first rule that holds."""
     bits, n = table["bits"].to_numpy(), table["n"].to_numpy()
     mean = float(bits @ n / max(n.sum(), 1))
     little = bits < NEXT_WORTH * mean

@@ -18,7 +18,7 @@ SURE = 0.975
 
 
 def effects(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Coefficients of the covariates, one row per term."""
+    """Tabulate the coefficients of the covariates, one row per term."""
     found = _draws(tree, data)
     if not found:
         raise NotApplicable(
@@ -50,7 +50,7 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str, ...]:
-    """Describe the covariates that surely matter, and count the others."""
+    """Describe the covariates with a clear sign, and count the others."""
     if all(each.of != of for each in _draws(tree, data).values()):
         return ()
     every: Any = effects(tree, data).table
@@ -68,7 +68,7 @@ def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str
 
 
 class _Effects(NamedTuple):
-    """Of whom terms are, what they add to, the terms with their units, draws [sample, term]."""
+    """Coefficients of coders or items: outcome, terms with units, draws [sample, term]."""
 
     of: str
     words: str
@@ -77,7 +77,6 @@ class _Effects(NamedTuple):
 
 
 def _draws(tree: xr.DataTree, data: Annotations) -> dict[str, _Effects]:
-    """Return the coefficients by name."""
     model = model_of(tree)
     return {
         each.name: _Effects(

@@ -1,4 +1,4 @@
-"""Groups of coders side by side: people and programs, trained coders and a crowd."""
+"""Comparison of groups of coders, such as people and programs, or experts and a crowd."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def groups(
     by_labels: bool = False,
 ) -> Summary:
     """Tabulate accuracy, skill and information of groups of coders, and their differences."""
-    # The value of a group is the mean over its coders on every draw. Under the hierarchical model
-    # one population draws coders with few labels towards each other: differences are rather too
-    # small.
+    # The value of a group is the mean over its coders on every draw. The hierarchical model shrinks
+    # coders with few labels towards one population, so differences tend to be too small.
     if tree["posterior"]["confusion"].ndim == 4:
         raise NotApplicable("The pooled model gives all coders one confusion matrix.")
     populations: dict[str, Floats] = {}

@@ -1,4 +1,4 @@
-"""Populations of coders: those of groups, and coders who have not been seen yet."""
+"""Populations of coders: accuracy per group, and simulated new coders."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from annomodels.types import Floats
 
 
 def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
-    """Group of each coder under a model with more than one group; empty under others."""
+    """Return the group of each coder; empty unless the model has several groups."""
     return model_of(tree).group_of([label_text(name) for name in data.coders])
 
 
 def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
-    """Accuracy of the mean of each group's population, sum_k pi_k m_gkk, by group, [sample]."""
+    """Return the accuracy of each group's mean coder, sum_k pi_k m_gkk, by group, [sample]."""
     posterior = tree["posterior"].to_dataset()
     values = {str(name): drawn.values for name, drawn in posterior.data_vars.items()}
     found = model_of(tree).population_accuracy(values)
@@ -28,7 +28,7 @@ def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
 
 
 def sentences(tree: xr.DataTree) -> tuple[str, ...]:
-    """Describe what the groups are worth, and how probably one is better than another."""
+    """Describe the accuracy of each group, and the probability that one beats another."""
     found = population_accuracy(tree)
     out = []
     for name, draws in found.items():
@@ -45,7 +45,7 @@ def sentences(tree: xr.DataTree) -> tuple[str, ...]:
 
 
 class Newcomers(NamedTuple):
-    """Two new coders for every draw: shares of the items' states, what each says in them."""
+    """Two new coders per draw: state probabilities, and P(label | state) of each coder."""
 
     share: Floats
     first: Floats

@@ -1,4 +1,4 @@
-"""Gold labels: most probable label of each item, why it is that, and how right the labels are.
+"""Gold labels: the most probable label of each item, its reasons, and expected errors.
 
-Imports draws and what coders are worth; knows nothing of checks or of further labels.
+Imports draws and skills, but not checks or next labels.
 """

@@ -1,4 +1,4 @@
-"""Numbers of wrong gold labels: of all items, and of the highest-probability ones."""
+"""Expected wrong gold labels among all items and among the highest-probability items."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from annomodels.types import Floats, Ints
 
 LIMITS = (0.0, 0.5, 0.8, 0.9, SETTLED, 0.99)
 _DRAWS = 400
-_CELLS = 20_000_000  # items x classes x draws to look at: about a second
+_CELLS = 20_000_000  # items x classes x draws: about one second
 _GRID = 200  # points of the curve
 
 CURVE = columns(
@@ -40,24 +40,24 @@ CURVE = columns(
 
 @dataclass(frozen=True, eq=False)
 class Wrong(Html):
-    """Posterior of the number of wrong labels, by the gold standard and by majority vote."""
+    """Posterior number of wrong labels for the gold standard and the majority vote."""
 
     n: int  # number of items without known truth
     gold: float  # expected number of wrong gold labels and its 95 % interval
     gold_low: float
     gold_high: float
-    vote: float = np.nan  # the same of the majority vote
+    vote: float = np.nan  # the same for the majority vote
     vote_low: float = np.nan
     vote_high: float = np.nan
-    # number of these items whose gold label was compared with truth that the fit was not told
+    # number of these items compared with true labels that the fit did not use
     tested: int = 0
     by_audit: bool = False  # whether the number comes from an audit
-    # numbers of the highest-probability items at which labels are counted, the first ones those of
-    # the thresholds, the last one all; and the smallest probability among them
+    # sizes of the sets of highest-probability items: one per threshold, then the points of the
+    # curve, the last with all items; and the smallest probability in each set
     first: Ints = field(default_factory=lambda: np.empty(0, dtype=int))
     probability: Floats = field(default_factory=lambda: np.empty(0))
-    # expected wrong gold labels among the first items, shape [point], and those under replicated
-    # truths, shape [draw, point]
+    # expected wrong gold labels in each set, shape [point], and counts under replicated truths,
+    # shape [draw, point]
     errors: Floats = field(default_factory=lambda: np.empty(0))
     counts: Floats = field(default_factory=lambda: np.empty(0))
 
@@ -68,7 +68,7 @@ class Wrong(Html):
 
 
 def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
-    """Expect wrong labels of gold and of the majority vote, ties at random, on open items."""
+    """Return expected wrong labels of gold and majority vote (random ties) on unknown items."""
     unknown = data.known < 0
     p = p_truth[unknown]
     by_vote = (p * _by_vote(data)[unknown]).sum(axis=1)
@@ -79,9 +79,8 @@ def wrong_labels(
     tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any] | None = None
 ) -> Wrong:
     """Count wrong labels on replicated truths, one for each posterior draw."""
-    # All numbers of wrong labels come from here. Of a stack the engine counted on every draw; after
-    # an audit the number is that of the estimate. Labels are compared with `known` truth if it is
-    # given.
+    # All counts of wrong labels come from here. For a stack, the engine counts on every draw; after
+    # an audit, the count is the audit's estimate. Labels are compared with `known` truth if given.
     p = np.asarray(tree["truth"]["p_truth"].values, dtype=float)
     truth = np.full(data.n_items, -1) if known is None else np.asarray(data.with_truth(known).gold)
     two = two_readings(tree, data)
@@ -100,7 +99,7 @@ def wrong_labels(
     gold = float(errors[-1])
     vote = float((1 - (believed * _by_vote(data)).sum(axis=1))[unknown].sum())
     counts, votes = _replicated(tree, data, order, first, best, np.where(unknown, truth, -1))
-    # the engine counted all items, also those that have two readings by decision
+    # the engine also counted items with two readings by decision
     ends = None if len(at) or two.any() else wrong_interval(tree)
     audited = tree["audit"].attrs if "audit" in tree.children else {}
     if "wrong" in audited:
@@ -127,7 +126,7 @@ def wrong_labels(
 
 
 def _by_vote(data: Annotations) -> Floats:
-    """Probability that a vote, ties broken at random, takes each label, shape [item, label]."""
+    """Return P(majority vote is the label), ties broken at random, shape [item, label]."""
     winners = data.votes == data.votes.max(axis=1, keepdims=True)
     return np.asarray(winners / winners.sum(axis=1, keepdims=True))
 
@@ -135,7 +134,7 @@ def _by_vote(data: Annotations) -> Floats:
 def _replicated(
     tree: xr.DataTree, data: Annotations, order: Ints, first: Ints, best: Ints, known: Ints
 ) -> tuple[Floats, Floats]:
-    """Wrong gold labels among the first items, [draw, point], and wrong votes, [draw]."""
+    """Count wrong gold labels in each set, [draw, point], and wrong votes, [draw]."""
     most = max(40, min(_DRAWS, _CELLS // max(data.n_items * data.n_labels, 1)))
     _, beliefs = truth_draws(tree, data, most)
     rng, by_vote = np.random.default_rng(0), _by_vote(data)
@@ -158,10 +157,10 @@ def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:
 
 
 def as_coders_read(tree: xr.DataTree, data: Annotations) -> tuple[int, int] | None:
-    """Return the 95 % interval of wrong labels if an expert read the question as coders do.
+    """Return the 95 % interval of wrong labels for an expert who reads as coders do.
 
-    The distance between the crowd and an expert, an effect of the data set, is then that of the
-    median data set. None if the model has no such effect.
+    The data set effect, the distance between crowd and expert, is set to that of the median data
+    set. None if the model has no data set effect.
     """
     stack = stacked(tree)
     if stack is None or not len(stack.log_q):
@@ -175,14 +174,15 @@ def as_coders_read(tree: xr.DataTree, data: Annotations) -> tuple[int, int] | No
 
 
 def coverage(tree: xr.DataTree, data: Annotations, wrong: Wrong | None = None) -> Summary:
-    r"""Trade the share of items that are kept for the expected accuracy of their gold labels.
+    r"""Tabulate the expected accuracy of gold labels against the share of items kept.
 
-    Of the n items with the largest :math:`p_i = \max_k P(t_i = k \mid y)`,
+    For the n items with the largest :math:`p_i = \max_k P(t_i = k \mid y)`,
 
     .. math:: E[\text{accuracy}] = 1 - \frac{W}{\sum_i (1 - p_i)} \,
         \frac{1}{n} \sum_{i \le n} (1 - p_i)
 
-    with :math:`W` the expected number of wrong labels among all; intervals are scaled to that of W.
+    where :math:`W` is the expected number of wrong labels among all items. Intervals are scaled
+    to that of W.
     """
     found = wrong_labels(tree, data) if wrong is None else wrong
     first, errors, cut = found.first, found.errors, len(LIMITS)
@@ -216,9 +216,9 @@ def coverage(tree: xr.DataTree, data: Annotations, wrong: Wrong | None = None) -
 
 
 def _ends(found: Wrong) -> tuple[Floats, Floats]:
-    """95 % interval of the wrong labels among the first items, around what is expected."""
+    """Return the 95 % interval of wrong labels in each set, including the expected number."""
     low, high = interval(found.counts)
-    # the ends move as the interval of all items does, and stay within the number of items
+    # scale the ends to the interval of all items, within the number of items
     low *= found.gold_low / low[-1] if low[-1] > 0 else 1.0
     high *= found.gold_high / high[-1] if high[-1] > 0 else 1.0
     whole = found.first == found.n

@@ -1,4 +1,4 @@
-"""Which coder spoke for a label and which against it: log-odds, and votes in words."""
+"""Log-odds that each coder contributed to a label, and votes as text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from annomodels.summaries.draws import SMALLEST, Draws, per_item
 from annomodels.types import Bools, Floats, Ints
 
 SHOWN = 5
-STATE_DRAWS = 20  # draws behind what a coder contributes where items have states
-WORTH_SAYING = 0.5  # log-odds from which the prevalence is named beside the coders
+STATE_DRAWS = 20  # draws for the contributions of coders if items have states
+WORTH_SAYING = 0.5  # log-odds from which the prevalence is listed with the coders
 
 
 class Evidence(NamedTuple):
-    """Log-odds that each coder contributed to each item, and those without labels, [item]."""
+    """Log-odds that each coder contributed to each item, and prior log-odds, [item]."""
 
     item: Ints
     coder: Ints
@@ -26,7 +26,7 @@ class Evidence(NamedTuple):
 
 
 def mean_log(draws: Draws, block: int = 64) -> tuple[Floats, Floats]:
-    """Posterior means of log prevalence [truth] and log confusion [coder, truth, label]."""
+    """Return posterior means of log prevalence [truth] and log confusion [coder, truth, label]."""
     total = np.zeros(draws.confusion.shape[1:])
     for first in range(0, len(draws), block):
         part = draws.confusion[first : first + block]
@@ -37,7 +37,7 @@ def mean_log(draws: Draws, block: int = 64) -> tuple[Floats, Floats]:
 
 def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) -> Evidence:
     """Compute posterior-mean log-odds of one label against another, coder by coder."""
-    # Where items have states, it is by how much the log-odds would fall without the coder.
+    # If items have states, a contribution is the fall of the log-odds without the coder.
     begins = runs(data)
     at = np.flatnonzero(begins)
     item, coder = data.item[at].astype(np.int64), data.coder[at].astype(np.int64)
@@ -52,7 +52,7 @@ def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) ->
 
 
 def runs(data: Annotations) -> Bools:
-    """Mark where the labels of an item by a coder begin."""
+    """Mark the first label of each coder on each item."""
     begins = np.ones(len(data), dtype=bool)
     begins[1:] = (data.item[1:] != data.item[:-1]) | (data.coder[1:] != data.coder[:-1])
     return begins
@@ -61,7 +61,7 @@ def runs(data: Annotations) -> Bools:
 def _left_out(
     draws: Draws, data: Annotations, first: Ints, second: Ints, part: Ints
 ) -> tuple[Floats, Floats]:
-    """Mean fall of the log-odds without each coder, and the log-odds without labels."""
+    """Return the mean fall of the log-odds without each coder, and the prior log-odds."""
     n = int(part[-1]) + 1 if len(part) else 0
     value, prior = np.zeros(n), np.zeros(data.n_items)
     owner = np.zeros(n, dtype=np.int64)
@@ -84,7 +84,7 @@ def _left_out(
 
 
 def _log_odds(logp: Floats, truth: Floats, first: Ints, second: Ints) -> Floats:
-    """Log-odds of one truth against another from log weights of the states, shape [row]."""
+    """Return the log-odds of two truths from log weights of the states, shape [row]."""
     p = np.exp(logp - logp.max(axis=1, keepdims=True)) @ truth
     rows = np.arange(len(p))
     out: Floats = np.log(np.maximum(p[rows, first], SMALLEST))
@@ -92,7 +92,7 @@ def _log_odds(logp: Floats, truth: Floats, first: Ints, second: Ints) -> Floats:
 
 
 def why_text(evidence: Evidence, data: Annotations) -> list[str]:
-    """For each item its largest contributions, such as "ana +2.1, ben -0.7"."""
+    """List the largest contributions to each item, such as "ana +2.1, ben -0.7"."""
     order = np.lexsort((-np.abs(evidence.value), evidence.item))
     starts = np.searchsorted(evidence.item[order], np.arange(data.n_items + 1))
     coder, value = evidence.coder[order].tolist(), evidence.value[order].tolist()
@@ -107,7 +107,7 @@ def why_text(evidence: Evidence, data: Annotations) -> list[str]:
 
 
 def votes_text(data: Annotations) -> list[str]:
-    """Votes of each item, most first, such as "4 × pos, 1 × neg"."""
+    """List the votes of each item, most frequent first, such as "4 × pos, 1 × neg"."""
     names = [label_text(name) for name in data.labels]
     patterns, which = np.unique(data.votes, axis=0, return_inverse=True)
     texts = []
@@ -118,7 +118,7 @@ def votes_text(data: Annotations) -> list[str]:
 
 
 def majority(votes: Ints) -> Ints:
-    """Find the label with the most votes, -1 on a tie or without votes, shape [item]."""
+    """Return the label with the most votes, -1 on a tie or without votes, shape [item]."""
     most = votes.max(axis=1, keepdims=True)
     unique = (votes == most).sum(axis=1) == 1
     return np.where(unique, votes.argmax(axis=1), -1)

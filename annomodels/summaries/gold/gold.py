@@ -1,4 +1,4 @@
-"""The gold standard: a label, its probability and its reasons for every item; how right it is."""
+"""Gold standard: label, probability and reasons of every item, and expected errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 OVERCONFIDENT = "Such probabilities are overconfident if items differ in difficulty."
 
 COLUMNS = columns("item label probability state source runner_up votes overturned")
-# how a label was found
 SOURCES = ("model", "truth", "audit", "decision")
 
 
@@ -76,7 +75,7 @@ def gold(
             "votes": votes_text(data),
             "overturned": (vote >= 0) & (vote != best),
             "p_contested": found["p_contested"],
-            **found.drop(columns=list(about)),  # of models whose items have states
+            **found.drop(columns=list(about)),  # only models whose items have states
             "doubt": found["doubt"],
             "reason": found["reason"],
             "why": ["known truth" if g >= 0 else text for g, text in zip(known, why, strict=True)],
@@ -92,7 +91,6 @@ def gold(
 
 
 def _sources(tree: xr.DataTree, data: Annotations) -> list[str]:
-    """Return where each label comes from, shape [item]."""
     code = np.where(data.known >= 0, 1, 0)
     if "audit" in tree.children:
         code[tree["audit"].to_dataset()["audited_item"].values] = 2
@@ -104,7 +102,7 @@ def _sources(tree: xr.DataTree, data: Annotations) -> list[str]:
 
 
 def _names(data: Annotations) -> NDArray[np.object_]:
-    """Labels as objects, with an empty text last, where the code -1 points."""
+    """Return the labels as objects, plus an empty string for the code -1."""
     names = np.empty(data.n_labels + 1, dtype=object)
     names[:-1] = data.labels
     names[-1] = ""
@@ -143,7 +141,7 @@ def _notes(
 
 
 def mixture_note(tree: xr.DataTree) -> str:
-    """Describe the mixture behind P(truth), if it is one."""
+    """Describe the mixture behind P(truth); empty without a stack."""
     stack = stacked(tree)
     if stack is None:
         return ""
@@ -161,7 +159,7 @@ def mixture_note(tree: xr.DataTree) -> str:
 
 
 def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
-    """State what a fit of a stack met: coders alike, and coders who copy."""
+    """Note whether a stack treated coders as exchangeable, and which coders copy."""
     if stacked(tree) is None:
         return ()
     notes = []

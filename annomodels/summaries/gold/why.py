@@ -1,4 +1,4 @@
-"""Why an item has its gold label: the log-odds that prevalence and each coder contributed."""
+"""Reasons for a gold label: log-odds contributed by prevalence and each coder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PREVALENCE, SUM = "(prevalence)", "(sum)"
 MOST_DRAWS = 500
 BUDGET = 256 * 2**20
 PARTS = ["item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"]
-NODES = 32  # of the Gauss-Legendre rule
+NODES = 32  # nodes of the Gauss-Legendre rule
 
 
 COLUMNS = columns(
@@ -33,7 +33,7 @@ COLUMNS = columns(
 def why(
     tree: xr.DataTree, data: Annotations, items: Hashable | Iterable[Hashable] | None = None
 ) -> Summary:
-    r"""Take the log-odds of gold labels apart: prevalence, and each coder.
+    r"""Decompose the log-odds of gold labels into prevalence and coders.
 
     For the label a, the runner-up b and the labels y, on each draw
 
@@ -78,7 +78,7 @@ def why(
 
 
 def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[AnyArray, AnyArray, Floats]:
-    """Coders and labels of an item, and log P(label | state), shape [sample, n, state]."""
+    """Return coders and labels of an item, and log P(label | state), [sample, n, state]."""
     rows = slice(int(data.starts[i]), int(data.starts[i + 1]))
     coder, label = data.coder[rows], data.label[rows]
     said = draws.emission[:, coder, :, label].transpose(1, 0, 2)
@@ -88,7 +88,7 @@ def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[AnyArray, AnyArra
 def _take_apart(
     draws: Draws, data: Annotations, i: int, first: int, second: int
 ) -> tuple[list[str], list[str], Floats]:
-    """Coders, prevalence and sum, what was said, and draws of the log-odds, [sample, part]."""
+    """Return names of the parts, labels given, and draws of the log-odds, [sample, part]."""
     coder, label, logp = _of_item(draws, data, i)
     if draws.states is None:
         each = logp[:, :, first] - logp[:, :, second]
@@ -108,7 +108,7 @@ def _take_apart(
 
 
 def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
-    """Label that speaks most against a known gold label, as if it were not known."""
+    """Return the most probable label other than a known gold label, from the labels alone."""
     _, _, logp = _of_item(draws, data, i)
     score = log_truth(draws, logp.sum(axis=1)).mean(axis=0)
     score[known] = -np.inf
@@ -153,9 +153,9 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
 
 
 def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Floats:
-    r"""Share out the log-odds of an item with states besides its truth, [sample, label].
+    r"""Attribute the log-odds of an item with states to its labels, [sample, label].
 
-    Labels count with a weight t from 0 to 1, and label n moves the log-odds by (Aumann & Shapley)
+    As the weight t of all labels goes from 0 to 1, label n adds (Aumann & Shapley)
 
     .. math:: \int_0^1 E_{q_a(t)}[\log \theta_{j_n, s, y_n}]
               - E_{q_b(t)}[\log \theta_{j_n, s, y_n}] \, dt.
@@ -173,19 +173,19 @@ def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Float
             out += sign * width * np.einsum("ds,dns->dn", q, logp)
     change = log_odds(draws, every, first, second)
     change -= log_odds(draws, np.zeros_like(every), first, second)
-    left: Floats = change - out.sum(axis=1)  # what the integration rule missed
+    left: Floats = change - out.sum(axis=1)  # integration error
     out += left[:, None] / logp.shape[1]
     return out
 
 
 def log_odds(draws: Draws, every: Floats, first: int, second: int) -> Floats:
-    """Log-odds of two truths on each draw, shape [sample]."""
+    """Return the log-odds of two truths on each draw, shape [sample]."""
     a, b = (log_truth(draws, every)[:, k] for k in (first, second))
     return np.asarray(a - b)
 
 
 def log_truth(draws: Draws, every: Floats) -> Floats:
-    """Log joint probability of each truth and the labels, shape [sample, truth]."""
+    """Return the log joint probability of each truth and the labels, [sample, truth]."""
     score = np.log(np.maximum(draws.share, SMALLEST)) + every
     if draws.states is None:
         return score

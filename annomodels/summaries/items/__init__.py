@@ -1,4 +1,4 @@
-"""Items: how uncertain each is, why, and what would help.
+"""Summaries of items: uncertainty, its reasons and remedies.
 
-Imports draws and what coders are worth; knows nothing of gold labels or checks.
+Imports draws and skills, but not gold labels or checks.
 """

@@ -1,6 +1,6 @@
-"""Items that divide coders more than their errors explain: P(contested), and the list of them."""
+"""Items that divide coders more than their errors explain: P(contested), and lists of them."""
 
-# Nothing here is drawn at random, so that a list of items is the same for every fit of the labels.
+# Nothing here is random, so every fit of the same labels gives the same list of items.
 
 from __future__ import annotations
 
@@ -18,28 +18,27 @@ from annomodels.types import Floats, Ints
 
 Bools = NDArray[np.bool_]
 
-# shares of contested items, and what each of them is worth before the labels are seen
+# proportions of contested items, and their prior probabilities
 GRID = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45)
 PRIOR = np.array([0.5, *[0.5 / 7] * 7])
-# shares of the coders who perceive the first of two readings
+# proportions of coders who perceive the first of two readings
 SHARES = np.array([0.3, 0.5, 0.7])
-# share of the labels that a hard item turns into wrong ones, and how many of the hard items it has
+# probability that a label of a hard item is replaced by a wrong one, and weights of these levels
 LEVELS, LEVEL_SHARES = np.array([0.25, 0.5]), np.array([2 / 3, 1 / 3])
-# Beta prior of the share of hard items: few or none, unless the labels need them
+# Beta prior of easy and hard items: few or no hard items, unless the labels need them
 HARD = np.array([3.0, 0.25])
-# classes from which hard items and pairs of readings are made: the most supported ones of an item
+# classes per item considered for hard items and pairs of readings: those with most support
 CANDIDATES = 3
-# labels that say nothing of how wrong labels of a class spread over the other classes
+# pseudo-counts of a uniform spread of wrong labels over the other classes
 EVEN = 2.0
-# how far the bound lies below the evidence, see contested(), and the share of the items of a list
-# that are expected not to be contested
+# gap between bound and evidence, see contested(), and the expected false discovery rate of a list
 SLACK, FALSE = 0.14, 0.3
-# labels and cells of coders' rows from which rows and shares are learnt; more are thinned by item
+# most labels and confusion-matrix cells to fit; items are thinned beyond these
 MOST_LABELS, MOST_CELLS = 50_000, 100_000
 ROUNDS, CLOSE = 60, 1e-3
-NEGLIGIBLE = 12.0  # nats below the best from which larger shares of contested items are not tried
+NEGLIGIBLE = 12.0  # nats below the best log evidence at which larger proportions are skipped
 STEP, LEAST, MOST = math.sqrt(2.0), 1.0, 64.0
-# coders whose sides are compared, the busiest ones; variance that tells nothing
+# busiest coders whose sides are compared; variance too small to use
 MOST_SIDED, TINY = 400, 1e-9
 
 
@@ -53,20 +52,20 @@ def contested(data: Annotations) -> Floats:
         y_n &\sim u_i Cat(\theta_{j_n, a_i}) + (1 - u_i) Cat(\theta_{j_n, b_i})
         & \text{each coder perceives one of two classes}
 
-    with :math:`\theta_{j,k} \sim Dir(c\, m_k)`, and :math:`w_k` the spread of the wrong labels of
-    class k over all items. So the second reading must concentrate the wrong labels of an item
-    more than its difficulty does. With two classes both spread alike: only the first and the
-    third kind are used, and hard items count as the third.
+    where :math:`\theta_{j,k} \sim Dir(c\, m_k)`, and :math:`w_k` is the distribution of the wrong
+    labels of class k over all items. So a second reading must concentrate the wrong labels of an
+    item more than difficulty does. With two classes the distributions are the same, so hard items
+    count as items with two readings.
 
-    Rows of the coders get variational posteriors (Beal & Ghahramani 2003) given each share of
-    contested items of a grid; the share of hard items has a posterior with a sparse prior. Shares
-    are weighted by the bound on the evidence and :math:`\kappa D h`: the bound does not include
-    what rows lose by items whose states are open, which grows with D, the numbers that the rows
-    leave to the labels, and h, the mean entropy of a state in nats.
+    Rows of the confusion matrices get variational posteriors (Beal & Ghahramani 2003) for each
+    proportion of contested items on a grid; the proportion of hard items has a sparse prior. Grid
+    points are weighted by the bound on the evidence plus :math:`\kappa D h`: the bound omits the
+    loss from uncertain states of items. This loss grows with D, the effective number of free
+    parameters of the rows, and h, the mean entropy of a state in nats.
     """
-    # SLACK was chosen on 120 simulated crowds of 2 to 5 classes, 120 to 700 items, 6 to 20 labels
-    # per item, and 0 to 30 % of items with two readings, with the bundled crowd in view; levels
-    # and shares of hard items on 340 others. Others are in docs/research/ambiguity.md.
+    # SLACK was tuned on 120 simulated crowds (2 to 5 classes, 120 to 700 items, 6 to 20 labels
+    # per item, 0 to 30 % of items with two readings) and the bundled crowd; levels and weights of
+    # hard items on 340 other crowds. docs/research/ambiguity.md has more.
     if not len(data) or data.n_labels < 2:
         return np.zeros(data.n_items)
     whole = _readers(data)
@@ -94,7 +93,7 @@ def contested(data: Annotations) -> Floats:
 
 
 def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
-    """Return the longest list by P of which at most the share `false` is expected to be wrong."""
+    """Flag the longest list by P with an expected false discovery rate of at most `false`."""
     # P. Mueller, G. Parmigiani and K. Rice (2006), Bayesian Statistics 8, 349-370.
     order = np.arange(len(p)) if able is None else np.flatnonzero(able)
     order = order[np.argsort(-p[order], kind="stable")]
@@ -105,10 +104,10 @@ def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
 
 
 def sides(data: Annotations, items: Bools) -> float:
-    """Measure how much more than by chance the same coders take the same side of divided items."""
-    # The mean of z_jk^2 over pairs of coders, z the standardised sum of c_ij c_ik, c the side of a
-    # coder less the mean of its item: 1 if sides are permuted within items. 0 of fewer than two
-    # items.
+    """Measure how often the same coders side together on divided items, relative to chance."""
+    # Mean of z_jk^2 over pairs of coders, where z is the standardized sum of c_ij c_ik and c is
+    # the side of a coder minus the mean of its item: 1 if sides are permuted within items, 0 with
+    # fewer than two items.
     votes = data.votes
     order = np.argsort(-votes, axis=1, kind="stable")
     place = np.cumsum(items) - 1
@@ -138,12 +137,12 @@ def sides(data: Annotations, items: Bools) -> float:
     return float(((product - moments[0])[told] ** 2 / moments[1][told]).mean())
 
 
-# -- the labels and what is known of the coders ---------------------------------------------------
+# -- labels and coders ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Readers:
-    """Labels of items in a row: `number` is where each stands in the data."""
+    """Labels grouped by item; `number` is the index of each label in the data."""
 
     number: Ints
     coder: Ints
@@ -165,7 +164,7 @@ class _Readers:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def cut(self, begin: int, end: int, step: int = 1) -> _Readers:
-        """Return some of the items."""
+        """Return the items ``begin:end:step``."""
         chosen = np.arange(begin, end, step)
         n = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(n)])
@@ -176,13 +175,13 @@ class _Readers:
         )  # fmt: skip
 
     def thinned(self, data: Annotations) -> _Readers:
-        """Return every m-th item, so that labels and rows stay within what is learnt from."""
+        """Return every m-th item, to limit labels and cells of the rows."""
         cells = data.n_coders * data.n_labels**2
         step = math.ceil(max(len(data) / MOST_LABELS, cells / MOST_CELLS))
         return self.cut(0, data.n_items, max(1, min(step, data.n_items)))
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Return the items in parts of as many labels."""
+        """Return ranges of items with up to MOST_LABELS labels each."""
         n_items = len(self.starts) - 1
         edges = [0]
         while edges[-1] < n_items:
@@ -193,7 +192,7 @@ class _Readers:
 
 
 def _expected_votes(data: Annotations) -> Floats:
-    """P(truth) that each label was given for, by the votes of its item, [annotation, truth]."""
+    """Return P(truth) for each label from the votes of its item, [annotation, truth]."""
     votes = data.votes + 0.5
     return np.asarray((votes / votes.sum(axis=1, keepdims=True))[data.item])
 
@@ -213,21 +212,21 @@ def _readers(data: Annotations) -> _Readers:
 
 
 def _counts(coder: Ints, label: Ints, expected: Floats, n_coders: int) -> Floats:
-    """Count the labels by what they were given for, shape [coder, truth, label]."""
+    """Compute expected counts of labels, shape [coder, truth, label]."""
     k = expected.shape[1]
     cell = (coder[:, None] * k + np.arange(k)) * k + label[:, None]
     return np.bincount(cell.ravel(), expected.ravel(), n_coders * k * k).reshape(-1, k, k)
 
 
-# -- variational posteriors given a share of contested items --------------------------------------
+# -- variational posteriors given a proportion of contested items ---------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Expected log rows [coder, truth, label], log shares of classes and of pairs of them.
+    """Expected log rows [coder, truth, label], and log prevalence of classes and of pairs.
 
-    Of hard items: log share of those that are not hard and of those that are, None with two
-    classes, and the spread of wrong labels [truth, label].
+    `log_hard` is the log proportion of easy and of hard items, None with two classes. `wrong` is
+    the distribution of wrong labels [truth, label].
     """
 
     log_rows: Floats
@@ -241,7 +240,7 @@ class _Rows:
 class _Climbed:
     """Rows, P(class perceived) of each label, bound on the log evidence, mean entropy of a state.
 
-    `degrees` are the numbers that the rows leave to the labels.
+    `degrees` is the effective number of free parameters of the rows.
     """
 
     rows: _Rows
@@ -255,9 +254,10 @@ class _Climbed:
 class _Joint:
     """Log joint of states and labels [item, state].
 
-    States are plain classes, then class and level of hard items, then pair and share. `kept` is
-    the probability that a label of a hard item came from the coder's row, and `first` that a label
-    came from the first reading, [annotation, class or pair, level or share].
+    States are plain classes, then class and level of hard items, then pair and proportion. `kept`
+    is the probability that a label of a hard item came from the coder's row. `first` is the
+    probability that a label came from the first reading, [annotation, class or pair, level or
+    proportion].
     """
 
     log: Floats
@@ -300,7 +300,7 @@ def _joint(z: _Readers, share: float, rows: _Rows) -> _Joint:
 
 
 def _states(joint: _Joint) -> tuple[Floats, float]:
-    """P(state | labels) [item, state], and the log probability of all labels."""
+    """Return P(state | labels) [item, state], and the log probability of all labels."""
     top = joint.log.max(axis=1, keepdims=True)
     p = np.exp(joint.log - top)
     total = p.sum(axis=1, keepdims=True)
@@ -308,7 +308,7 @@ def _states(joint: _Joint) -> tuple[Floats, float]:
 
 
 def _climb(z: _Readers, share: float, expected: Floats) -> _Climbed:
-    """Posterior of the rows given a share of contested items, from what labels were given for."""
+    """Fit the rows given a proportion of contested items, from P(truth) of each label."""
     k, item = z.n_labels, z.item
     one = per_item(expected, z.starts) + 1.0 / k
     one /= one.sum(axis=1, keepdims=True)
@@ -349,14 +349,14 @@ def _climb(z: _Readers, share: float, expected: Floats) -> _Climbed:
 
 
 def _hard(n: Floats) -> tuple[Floats, float]:
-    """Compute expected log shares of items that are not hard and are; divergence from prior."""
+    """Compute expected log proportions of easy and hard items; divergence from the prior."""
     own = n + HARD
     log = digamma(own) - digamma(own.sum())
     return log, _divergence(n[None, None], own[None, None], HARD[None], log[None, None])
 
 
 def _wrong(own: Floats) -> Floats:
-    """Spread of the labels other than each coder's usual one of a class, shape [truth, label]."""
+    """Return the distribution of labels other than each coder's usual one, [truth, label]."""
     k = own.shape[2]
     usual = own == own.max(axis=2, keepdims=True)
     off = np.where(usual, 0.0, own).sum(axis=0) + EVEN * (1.0 - np.eye(k)) / max(k - 1, 1)
@@ -364,7 +364,7 @@ def _wrong(own: Floats) -> Floats:
 
 
 def _population(counts: Floats, mean: Floats | None, strength: float) -> tuple[Floats, float]:
-    """Mean rows of the coders [truth, label] and how alike coders are, from expected labels."""
+    """Update the mean rows [truth, label] and concentration of coders from expected counts."""
     if mean is None:
         mean = counts.sum(axis=0) + 1.0 / counts.shape[2]
     else:
@@ -382,7 +382,7 @@ def _population(counts: Floats, mean: Floats | None, strength: float) -> tuple[F
 
 
 def _shares(z: _Readers, plain: Floats, pair: Floats) -> tuple[Floats, Floats]:
-    """Log shares of the classes [truth] and of pairs of them [truth, truth]."""
+    """Return the log prevalence of classes [truth] and of pairs [truth, truth]."""
     k = z.n_labels
     of_class = (plain.sum(axis=0) + 1.0) / (plain.sum() + k)
     cell = (z.pairs[:, :, 0] * k + z.pairs[:, :, 1]).ravel()
@@ -392,7 +392,7 @@ def _shares(z: _Readers, plain: Floats, pair: Floats) -> tuple[Floats, Floats]:
 
 
 def _divergence(counts: Floats, own: Floats, prior: Floats, log_rows: Floats) -> float:
-    """Kullback-Leibler divergence of the posteriors of all rows from their prior."""
+    """Return the Kullback-Leibler divergence of the posteriors of all rows from their prior."""
     constant = (gammaln(prior.sum(axis=1)) - gammaln(prior).sum(axis=1)).sum()
     of_rows = gammaln(own.sum(axis=2)).sum() - gammaln(own).sum() + (counts * log_rows).sum()
     return float(of_rows - len(counts) * constant)

@@ -1,4 +1,4 @@
-"""Items: how uncertain, why, and what would help."""
+"""Uncertainty of items, its reasons and remedies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WORK = 4_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 100, 500
 WORTH_NAMING = 0.15
 TWO_READINGS = "An expert decided that it has two readings."
-CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
+CARELESS = 0.1  # loss of accuracy from which dissenting coders are called less reliable
 
 _P_CONTESTED: WeakKeyDictionary[Annotations, Floats] = WeakKeyDictionary()
 
@@ -48,7 +48,7 @@ COLUMNS = columns(
 
 
 def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
-    """Tabulate the uncertainty of every item, taken apart, and why some need a look."""
+    """Tabulate the uncertainty of every item, its parts, and reasons to check items."""
     # irreducible is E[entropy of P(truth | labels, parameters)]: only further labels of the item
     # lower it; surprise is a posterior predictive p-value
     truth = tree["truth"].to_dataset()
@@ -78,7 +78,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
 
 def states(tree: xr.DataTree, data: Annotations, threshold: float = SETTLED) -> pd.DataFrame:
-    """Tabulate the state of every item, how uncertain it is, and why it needs a look."""
+    """Tabulate the state of every item, its uncertainty, and the reason to check it."""
     # p_contested comes from the labels alone; with two classes labels cannot tell a hard item from
     # a contested one
     p = tree["truth"].to_dataset()["p_truth"].values
@@ -86,7 +86,7 @@ def states(tree: xr.DataTree, data: Annotations, threshold: float = SETTLED) -> 
     own = state_columns(tree, data)
     p_contested, undecided = to_decide(data, own.get("p_ambiguous"))
     two = two_readings(tree, data)
-    # probabilities that known truth contradicts settle nothing
+    # no item counts as settled if known truth contradicts the probabilities
     wrong = contradicted(known_truth_finding(tree, data))
     open_items = ~settled(p, data, skills.signal(tree, data), threshold) | wrong
     rules = [(data.known >= 0) | two, undecided, open_items]
@@ -112,7 +112,7 @@ def _draws(tree: xr.DataTree, data: Annotations) -> Draws:
 
 
 def to_decide(data: Annotations, p_ambiguous: object = None) -> tuple[Floats, Bools]:
-    """Return P(contested) of each item, and which ones an expert should decide."""
+    """Return P(contested) of each item, and flag items for an expert to decide."""
     p = p_contested_of(data)
     if p_ambiguous is None:
         chosen, groups = _divided(p, data)
@@ -123,8 +123,8 @@ def to_decide(data: Annotations, p_ambiguous: object = None) -> tuple[Floats, Bo
 
 
 def p_contested_of(data: Annotations) -> Floats:
-    """P(contested) of each item, which gold labels, items and next labels share."""
-    # of the labels alone, so that all fits of the same data share it
+    """Return the cached P(contested) of each item."""
+    # depends on the labels only, so all fits of the same data share it
     if data not in _P_CONTESTED:
         p = contested(without_copies(data))
         p.setflags(write=False)
@@ -133,7 +133,7 @@ def p_contested_of(data: Annotations) -> Floats:
 
 
 def _divided(p: Floats, data: Annotations) -> tuple[Bools, bool]:
-    """Return the items that divide the coders, and whether groups of coders side together there."""
+    """Flag items that divide the coders; also return whether groups of coders side together."""
     n = data.votes.sum(axis=1)
     able = (n >= CONTESTED_LABELS) & (n - data.votes.max(axis=1) >= CONTESTED_APART)
     chosen = listed(p, able)
@@ -141,7 +141,7 @@ def _divided(p: Floats, data: Annotations) -> tuple[Bools, bool]:
 
 
 def _sides_note(p: Floats, data: Annotations) -> list[str]:
-    """Note that groups of coders divide items, and what the list of contested ones is worth."""
+    """Note that groups of coders divide items, and the consequence for contested items."""
     chosen, groups = _divided(p, data)
     if not groups:
         return []
@@ -158,15 +158,15 @@ def _sides_note(p: Floats, data: Annotations) -> list[str]:
 
 
 def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = SETTLED) -> Bools:
-    """Return which items have a label that needs no more work."""
-    # If all labels look alike, a prevalence near 1 is no knowledge of an item.
+    """Flag items whose label needs no more work."""
+    # If the labels carry no signal, a prevalence near 1 is not evidence about an item.
     return np.asarray(
         (p.max(axis=1) >= threshold) & ((data.known >= 0) | (not skills.doubtful(strength)))
     )
 
 
 def disagreement(data: Annotations) -> Floats:
-    """Share of the pairs of labels of an item that differ, NaN with fewer than two labels."""
+    """Return the proportion of label pairs that differ, [item]; NaN with fewer than two labels."""
     n = np.diff(data.starts).astype(float)
     pairs = n * (n - 1)
     agreeing = (data.votes * (data.votes - 1)).sum(axis=1)
@@ -175,7 +175,7 @@ def disagreement(data: Annotations) -> Floats:
 
 
 def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | list[str]]:
-    """Columns of the items' table that only models with states fill; empty for the others."""
+    """Return the item columns of models with states; empty for other models."""
     if "items" not in tree.children:
         return {}
     found = {str(name): each.values for name, each in tree["items"].to_dataset().items()}
@@ -194,7 +194,7 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
 
 
 def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
-    """Shares of the readings of each item with several, [item, truth]; None without any."""
+    """Return P(reading | several readings), [item, truth]; None without such states."""
     truth = model_of(tree).state_truth(data.n_labels)
     found = tree["items"].to_dataset()
     if truth is None or "p_state" not in found:
@@ -215,7 +215,7 @@ def _in_words(row: Floats, names: list[str]) -> str:
 def reasons(
     table: pd.DataFrame, data: Annotations, best: Ints, draws: Draws, threshold: float = SETTLED
 ) -> list[str]:
-    """One sentence for each item that is open or divides its coders, with the numbers behind it."""
+    """Write one sentence with numbers for each item that is open or divides its coders."""
     prevalence, confusion = draws.prevalence.mean(axis=0), draws.confusion.mean(axis=0)
     n, dissents = np.diff(data.starts), data.label != best[data.item]
     against = per_item(dissents.astype(float), data.starts)
@@ -247,7 +247,7 @@ def reasons(
 
 
 def _chance(p: float) -> str:
-    """Write a probability as all tables do."""
+    """Format a probability as in all tables."""
     return ALL["probability"].written(p).text
 
 

@@ -1,4 +1,4 @@
-"""Evidence that the labels of an item are two readings rather than one, with its p-value."""
+"""Evidence for two readings of an item rather than one, with its p-value."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from annomodels.types import Floats, Ints
 
 Codes = NDArray[np.integer]
 
-FIRST = 50  # draws after which only items that may still turn out surprising go on
+FIRST = 50  # draws after which items with a large p-value are dropped
 STILL_OPEN = 0.2
 
 
 class TwoReadings:
-    """Log evidence that each coder saw one of two readings, against one truth for all."""
+    """Log evidence that each coder saw one of two readings, against one truth for all coders."""
 
     # T(y) = sum_n log((confusion[coder_n, a, y_n] + confusion[coder_n, b, y_n]) / 2)
     #      - log sum_k prevalence_k prod_n confusion[coder_n, k, y_n]
-    # for the labels y of an item, at posterior means; a and b are the classes with most support,
-    # where each label spreads one vote over the truths it speaks for
+    # for the labels y of an item, at posterior means; a and b are the classes with most support:
+    # each label spreads one vote over the truths in proportion to P(truth | label)
 
     def __init__(self, draws: Draws) -> None:
         confusion, prevalence = draws.confusion.mean(axis=0), draws.prevalence.mean(axis=0)
@@ -41,7 +41,7 @@ class TwoReadings:
         self.log_prevalence = np.log(np.maximum(prevalence, SMALLEST))
 
     def __call__(self, coder: Codes, label: Codes, starts: Ints) -> Floats:
-        """T for each item; `starts` says where its labels begin, shape [item]."""
+        """Return T for each item, shape [item]; `starts` are the offsets of its labels."""
         row = coder.astype(np.int64) * self.n_labels + label
         support = per_item(self.votes[row], starts)
         pair = np.argsort(-support, axis=1, kind="stable")[:, :2]
@@ -59,9 +59,9 @@ class TwoReadings:
 def surprise(
     draws: Draws, data: Annotations, rng: np.random.Generator, tie: float = 1e-9
 ) -> tuple[Floats, Floats]:
-    """Posterior predictive p-value of two readings of every item, and the quantity."""
-    # Items with the same labels of the same coders share replicates; after the first draws only
-    # items with a small p-value go on.
+    """Return the posterior predictive p-value of two readings per item, and the statistic."""
+    # Items with the same labels by the same coders share replicates; after FIRST draws, only items
+    # with a small p-value continue.
     evidence = TwoReadings(draws)
     n = np.diff(data.starts)
     observed = evidence(data.coder, data.label, data.starts)
@@ -90,7 +90,7 @@ def surprise(
 def _same_labels(
     data: Annotations, rng: np.random.Generator, kinds: Ints | None
 ) -> NDArray[np.intp]:
-    """Return items of a kind with the same labels of the same coders a number in common."""
+    """Assign group numbers to items of one kind with the same labels by the same coders."""
     size = data.n_coders * data.n_labels
     marks = rng.integers(0, 2**63, size=size, dtype=np.uint64)
     row = data.coder.astype(np.int64) * data.n_labels + data.label

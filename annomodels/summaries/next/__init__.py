@@ -1,4 +1,4 @@
-"""Labels to ask for next: what they would be worth, of which items, by whom.
+"""Labels to ask for next: expected utility, items and coders.
 
-Imports draws, coders and gold; knows nothing of checks.
+Imports draws, coders and gold, but not checks.
 """

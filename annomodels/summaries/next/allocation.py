@@ -1,4 +1,4 @@
-"""Spending labels: how many for which item, who may be asked, and by whom each is given."""
+"""Allocation of labels to items and coders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annomodels.types import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Portions of labels, the most rewarding first."""
+    """Portions of labels, by decreasing gain per label."""
 
     item: Ints
     size: Ints
@@ -24,8 +24,8 @@ class Steps:
 
 def steps(gains: Floats, room: Ints) -> Steps:
     """Cut the labels of each item into portions of decreasing gain per label."""
-    # These are the edges of the concave hull: if one label gains nothing and three .3, three are
-    # one.
+    # Portions are the edges of the concave hull: if 1 label gains 0 and 3 labels gain 0.3, the
+    # portion is 3 labels.
     n_items, most = gains.shape
     total = np.concatenate([np.zeros((n_items, 1)), gains], axis=1)
     number = np.arange(most + 1)
@@ -35,7 +35,7 @@ def steps(gains: Floats, room: Ints) -> Steps:
         ahead = number[None] - here[:, None]
         possible = (ahead > 0) & (number[None] <= room[:, None])
         slope = (total - total[np.arange(n_items), here][:, None]) / np.maximum(ahead, 1)
-        slope = np.where(possible, slope.round(12), -np.inf)  # rounding decides no tie
+        slope = np.where(possible, slope.round(12), -np.inf)  # rounding errors must not break ties
         best = slope.argmax(axis=1)
         gain = slope[np.arange(n_items), best]
         good = np.flatnonzero(gain > 0)
@@ -52,7 +52,7 @@ def steps(gains: Floats, room: Ints) -> Steps:
 
 
 def allocate(portions: Steps, budget: int, stop: float) -> Ints:
-    """Take portions, the most rewarding first, while they fit."""
+    """Choose portions by decreasing gain while they fit the budget."""
     left = budget
     taken = []
     closed: set[int] = set()
@@ -72,7 +72,7 @@ def allocate(portions: Steps, budget: int, stop: float) -> Ints:
 
 
 def has_labeled(data: Annotations, items: Ints, coders: Ints) -> Bools:
-    """Return True if a coder has labeled an item already, shape [item, coder] of those given."""
+    """Flag items that a coder has already labeled, shape [item, coder]."""
     row = np.full(data.n_items, -1)
     row[items] = np.arange(len(items))
     column = np.full(data.n_coders, -1)
@@ -87,7 +87,7 @@ def has_labeled(data: Annotations, items: Ints, coders: Ints) -> Bools:
 def choose_coders(
     wanted: Ints, bits: Floats, done: Bools, limit: Ints, most: int | None = None
 ) -> list[list[int]]:
-    """Choose for each item the coders whose labels tell most, those below `most` labels first."""
+    """Choose the most informative coders for each item, those below `most` labels first."""
     given = np.zeros_like(limit)
     out = []
     for i, n in enumerate(wanted.tolist()):
@@ -102,7 +102,7 @@ def choose_coders(
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Coders who may be asked, those whose labels tell most first."""
+    """Coders who may be asked, the most informative first."""
 
     coders: Ints
     limit: Ints
@@ -119,7 +119,7 @@ def make_pool(
     per_coder: int | None,
     per_item: int,
 ) -> Pool:
-    """Gather the coders to be asked: those named, or all whose labels are worth it."""
+    """Return the coders to ask: those named, or all willing ones."""
     n = data.per_coder
     if names is None:
         who = np.flatnonzero(willing & (n > 0))
@@ -130,7 +130,7 @@ def make_pool(
         )
     who = who[np.argsort(-bits[who], kind="stable")]
     limit = np.full(len(who), int(n.max()) if per_coder is None else per_coder, dtype=np.int64)
-    # an item needs different coders, so that no coder can give more than this
+    # labels of one item come from different coders, which limits each coder
     useful = np.minimum(limit, -(-budget // min(per_item, max(len(who), 1))))
     before = np.concatenate([[0], np.cumsum(useful)[:-1]])
     given = np.clip(budget - before, 0, useful)

@@ -1,13 +1,13 @@
-r"""Expected utility of further labels of an item, before they are given.
+r"""Expected utility of further labels of an item.
 
 Let k be the truth of an item, y the labels it may still get and s a draw of the parameters. The
 joint probability given all labels so far is the mean over the draws
 
     P(k, y) = mean_s sum_z P(z | labels, s) T[s, z, k] prod_n E[s, coder_n, z, y_n],
 
-where z is the state of the item (the truth itself in the models with confusion matrices), T says
-which truth a state stands for and E what coders say in it. As the draws are averaged before
-anything is made of the table, uncertainty about the coders lessens what a label is worth.
+where z is the state of the item (the truth itself in models with confusion matrices), T is
+P(truth | state) and E is P(label | state) of a coder. The draws are averaged first, so
+uncertainty about the coders lowers the value of a label.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BUDGET = 128 * 2**20
 def beliefs(
     draws: Draws, data: Annotations, items: Ints, budget: int = BUDGET
 ) -> Iterator[tuple[slice, Floats]]:
-    """P(state | labels of the item, draw) of some items, a block at a time."""
+    """Yield P(state | labels of the item, draw) of some items in blocks."""
     n_samples, n_states = draws.share.shape
     size = max(1, budget // (8 * n_samples * n_states))
     for first in range(0, len(items), size):
@@ -48,7 +48,7 @@ def beliefs(
 
 
 def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
-    """Return what a stack says of items, as :func:`beliefs` of a single model."""
+    """Return the counterpart of :func:`beliefs` for a stack."""
     some = stack.at(evenly(len(stack), count))
 
     def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
@@ -63,7 +63,7 @@ def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
 
 
 def only(data: Annotations, items: Ints) -> Annotations:
-    """Labels of some items in the order given, without known gold; all coders stay."""
+    """Return the labels of some items in the given order, without known gold; keep all coders."""
     lengths = np.diff(data.starts)[items]
     inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     rows = np.repeat(data.starts[items], lengths) + inside
@@ -82,14 +82,14 @@ def only(data: Annotations, items: Ints) -> Annotations:
 
 
 def outcomes(n_labels: int, m: int) -> tuple[Ints, Floats]:
-    """Return all counts that m labels can have, [outcome, label], and log(m! / prod counts!)."""
+    """Return all possible counts of m labels, [outcome, label], and log(m! / prod counts!)."""
     chosen = np.array(list(combinations_with_replacement(range(n_labels), m)))
     counts = (chosen[:, :, None] == np.arange(n_labels)).sum(axis=1)
     return counts, gammaln(m + 1) - gammaln(counts + 1).sum(axis=1)
 
 
 def most_labels(n_labels: int, wanted: int) -> int:
-    """Lower the number of labels of an item until their outcomes can be listed."""
+    """Limit the number of labels per item so that all outcomes can be enumerated."""
     ways = 1.0
     for m in range(1, wanted + 1):
         ways *= (n_labels + m - 1) / m
@@ -100,7 +100,7 @@ def most_labels(n_labels: int, wanted: int) -> int:
 
 def gains(draws: Draws, state: Floats, typical: Floats, most: int, by: By = "gold") -> Floats:
     """Compute the expected gain from 1, 2, ..., `most` further labels, [item, number]."""
-    # "gold": sum_y max_k P(k, y) - max_k P(k), zero where no outcome changes the label (Howard
+    # "gold": sum_y max_k P(k, y) - max_k P(k), zero if no outcome changes the label (Howard
     # 1966, doi:10.1109/TSSC.1966.300074). "bits": mutual information of the truth and the labels.
     log_typical = np.log(np.maximum(typical, SMALLEST))
     n_samples = len(log_typical)
@@ -118,7 +118,7 @@ def gains(draws: Draws, state: Floats, typical: Floats, most: int, by: By = "gol
 
 
 def coder_bits(draws: Draws, state: Floats, coders: Ints) -> Floats:
-    """Mutual information of an item's truth and a coder's next label in bits, [item, coder]."""
+    """Compute the mutual information of truth and a coder's next label in bits, [item, coder]."""
     n_samples, _, _, n_labels = draws.emission.shape
     some_coders = draws.emission[:, coders]
     step = max(1, BUDGET // (16 * draws.n_truths * n_labels * max(len(coders), 1)))
@@ -136,7 +136,7 @@ def coder_bits(draws: Draws, state: Floats, coders: Ints) -> Floats:
 
 
 def _worth(joint: Floats, now: Floats, by: By) -> Floats:
-    """Gain from P(truth, outcome) [..., outcome, truth] over P(truth) [..., truth]."""
+    """Compute the gain from P(truth, outcome) [..., outcome, truth] over P(truth) [..., truth]."""
     if by == "gold":
         gained = joint.max(axis=-1).sum(axis=-1) - now.max(axis=-1)
     else:
@@ -144,5 +144,5 @@ def _worth(joint: Floats, now: Floats, by: By) -> Floats:
         outcome = joint.sum(axis=-1)
         gained = after - xlogy(outcome, outcome).sum(axis=-1) - xlogy(now, now).sum(axis=-1)
         gained /= np.log(2)
-    # rounding leaves some -1e-17
+    # rounding errors can be negative, about -1e-17
     return np.asarray(np.where(gained > 1e-12, gained, 0.0))

@@ -61,20 +61,20 @@ WHOM = columns(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NextLabels(Summary):
-    """Labels to ask for, the most rewarding first.
+    """Labels to ask for, by decreasing expected gain.
 
     Parameters
     ----------
     title, table, draws, notes
-        As of every summary; the table has one row for each label to ask for.
+        As in every summary; the table has one row per label to ask for.
     coders
-        One row for each coder: what a label tells, labels asked for, advice.
+        One row per coder: bits per label, labels to ask for, advice.
     before, after
-        Expected wrong gold labels (or bits of uncertainty) now, and with these labels. If coders
-        err together, further labels of the same coders remove fewer. So this orders requests, and
-        has no interval; fit again after the labels, or audit.
+        Expected wrong gold labels (or bits of uncertainty) now, and with these labels. If coder
+        errors are correlated, further labels by the same coders remove fewer. So use `after` to
+        rank requests. It has no interval; fit again after the labels, or audit.
     finished
-        Whether all labels that gain enough are in the table, so that more would not pay.
+        True if the table contains all labels that gain enough, so more would not pay.
     """
 
     coders: pd.DataFrame = field(kw_only=True)
@@ -97,22 +97,22 @@ def next_labels(
     stop: float = STOP,
     target: float | None = None,
 ) -> NextLabels:
-    """Choose the labels to ask for next by what they are expected to gain.
+    """Choose the labels to ask for next by their expected gain.
 
     The gain of m further labels of an item is the expected number of wrong gold labels that they
-    remove (or the bits of uncertainty about the truth), averaged over everything they may turn out
-    to be and over the posterior of the parameters.
-    Labels go where the gain per label is largest, counting what is planned for an item already.
-    Each label is then given to the coder whose label tells most about this item, who has not
-    labeled it and still has time.
+    remove (or the bits of uncertainty about the truth), averaged over all possible outcomes and the
+    posterior of the parameters.
+    Labels go to the items with the largest gain per label, given the labels already planned.
+    Each label is then assigned to the coder whose label is most informative about this item, who
+    has not labeled it and still has capacity.
 
-    Contested items get none, and settled ones only with ``stop=0``, see
+    Contested items get no labels, and settled items only with ``stop=0``, see
     :func:`annomodels.Fit.items`.
 
-    A single label often cannot overturn anything, and its gain is then zero. So portions of up to
-    `per_item` labels are looked at, and the portion with the largest gain per label counts
-    (Frazier & Powell 2010, doi:10.1287/deca.1100.0190). Labels are taken to be independent given
-    the truth and the parameters, as the model has it.
+    A single label often cannot change a gold label, so its gain is zero. So portions of up to
+    `per_item` labels are compared by gain per label (Frazier & Powell 2010,
+    doi:10.1287/deca.1100.0190). The model assumes that labels are independent given the truth and
+    the parameters.
     """
     _check(budget, by, per_item, per_coder, stop)
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
@@ -128,7 +128,7 @@ def next_labels(
     wanted = (data.known < 0) & ~undecided
     if stop:
         wanted &= ~settled(p, data, signal(tree, data))
-    # labels remove no more than there is, so that most items of a large set need no closer look
+    # gains cannot exceed the present uncertainty, so most items of a large data set are skipped
     items = np.flatnonzero(wanted & (spread >= max(stop, SMALLEST)))
     most = most_labels(data.n_labels, min(per_item, budget))
     gained = np.empty((len(items), most))
@@ -170,7 +170,7 @@ def next_labels(
 
 
 class Request(NamedTuple):
-    """One label to ask for; a coder of -1 is a new one, whose bits are NaN."""
+    """One label to ask for; coder -1 is a new coder with NaN bits."""
 
     item: int
     coder: int
@@ -187,7 +187,7 @@ def _requests(
     portions: Steps,
     taken: Ints,
 ) -> list[Request]:
-    """Name a coder for every label, the most rewarding label first."""
+    """Assign a coder to every label, by decreasing gain."""
     order, first = np.unique(portions.item[taken], return_index=True)
     order = order[np.argsort(first)]
     wanted = np.bincount(portions.item[taken], portions.size[taken], len(items))[order]
@@ -219,14 +219,14 @@ def _requests(
 
 
 def _whom(table: pd.DataFrame, asked: Ints) -> pd.DataFrame:
-    """Return what to do with each coder, those whose labels tell most first."""
+    """Tabulate advice per coder, the most informative coder first."""
     columns = ["coder", "n", "bits", "bits_low", "bits_high", "share_right", "kind"]
     out = table[columns].assign(asked=asked, advice=table["advice"])
     return out.sort_values("bits", ascending=False, kind="stable", ignore_index=True)
 
 
 def _typical(draws: Draws, data: Annotations, pool: Pool) -> Floats:
-    """Compute what a coder at random of those to be asked says, [sample, state, label]."""
+    """Compute P(label | state) of a random coder of the pool, [sample, state, label]."""
     weight = data.per_coder.astype(np.float64)
     if pool.weight.sum() > 0:
         weight = np.zeros(data.n_coders)
@@ -260,7 +260,7 @@ def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFram
 
 
 def _draws(data: Annotations, items: Ints, gained: Floats, chosen: Ints) -> xr.Dataset:
-    """Gain of 1, 2, ... labels of every item in the table."""
+    """Return the gain of 1, 2, ... labels for every item in the table."""
     some = np.unique(chosen)
     return xr.Dataset(
         {"gain": (("item", "labels"), gained[some])},
@@ -282,7 +282,7 @@ def _check(budget: int, by: str, per_item: int, per_coder: int | None, stop: flo
 
 
 def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: int) -> list[str]:
-    """Describe what the labels bring, when to stop, and what was left out."""
+    """Describe the expected gain, when to stop, and the labels left out."""
     table, n = found.table, len(found.table)
     open_item = " of an item that is not settled" if stop else ""
     if not n:

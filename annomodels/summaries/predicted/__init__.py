@@ -1,4 +1,4 @@
-"""The next label of an item: predictions of models and vote shares, weighted by held-out labels.
+"""Next label of an item: a mixture of models and vote shares, weighted on held-out labels.
 
-Imports draws and models; knows nothing of checks, and nothing here samples.
+Imports draws and models, but not checks, and does not sample.
 """

@@ -1,4 +1,4 @@
-"""P(next label): the label that one more coder, at random or named, would give to an item."""
+"""P(next label): predictions for one more coder, random or named."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from annomodels.types import Floats, Ints
 
 By = Literal["item", "coder"]
 DRAWS = 100
-# labels that are held out in turn to weight the sources that predict them
+# labels held out in turn to weight the sources
 POINTS = 4000
 MOST_ROWS = 2_000_000
 ROUNDS = 300
@@ -43,8 +43,9 @@ def p_next(
         p(y \mid i, j) = w_0\, S_{ijy} + \sum_m w_m\, E\Big[\sum_s P_m(s_i = s \mid y_{1:N}, \theta)
         \, \theta_{j,s,y}\Big]
 
-    with the smoothed shares S of the item's labels, leaning as the coder leans, and weights that
-    predict held-out labels best. A coder at random is each coder by their number of labels.
+    where S are the smoothed label shares of the item, adjusted for the label use of the coder, and
+    the weights w maximize the density of held-out labels. A random coder is drawn in proportion to
+    the labels given.
     """
     if by not in ("item", "coder"):
         raise NotApplicable(f"{Option('by', by)} is unknown: give 'item' or 'coder'.")
@@ -87,11 +88,11 @@ def p_next(
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One set of draws, or the shares of the labels, that predicts labels."""
+    """Source of predictions: one set of draws, or the label shares."""
 
     name: str
-    anyone: Floats  # P(next label by a coder at random), shape [item, label]
-    held: Floats  # log P of labels held out: by a coder at random, by the one who gave it
+    anyone: Floats  # P(next label by a random coder), shape [item, label]
+    held: Floats  # log P of held-out labels: for a random coder, for the coder who gave it
     # P(next label) of pairs of items and coders, shape [pair, label]
     of_coders: Callable[[Ints, Ints], Floats]
 
@@ -105,12 +106,12 @@ class Predicted:
 
     @cached_property
     def anyone(self) -> Floats:
-        """P(next label by a coder at random), shape [item, label]."""
+        """P(next label by a random coder), shape [item, label]."""
         parts = zip(self.weights[0], self.sources, strict=True)
         return np.asarray(sum(weight * each.anyone for weight, each in parts))
 
     def of_coders(self, item: Ints, coder: Ints) -> Floats:
-        """P(next label) of pairs of items and coders, shape [pair, label]."""
+        """Return P(next label) of pairs of items and coders, shape [pair, label]."""
         p = np.array(self.anyone[item])
         known = np.flatnonzero(coder >= 0)
         if len(known):
@@ -120,7 +121,7 @@ class Predicted:
 
 
 def predicted(tree: xr.DataTree, data: Annotations) -> Predicted:
-    """Find the sources of a fit and their weights."""
+    """Return the sources of a fit and their weights."""
     points = np.unique(np.linspace(0, len(data) - 1, min(len(data), POINTS)).astype(int))
     name = "hierarchical" if model_of(tree).stacks else model_of(tree).title
     draws = thinned(tree, data, DRAWS)
@@ -131,7 +132,7 @@ def predicted(tree: xr.DataTree, data: Annotations) -> Predicted:
 
 
 def stacking_weights(densities: Floats) -> Floats:
-    """Weights with which a mixture predicts the points [source, point] best, by EM."""
+    """Return the mixture weights that maximize the density of points [source, point], by EM."""
     # argmax_w sum_n log sum_m w_m p_m(y_n | y_-n): Yao, Vehtari, Simpson and Gelman (2018),
     # doi:10.1214/17-BA1091
     density = np.exp(densities - densities.max(axis=0))
@@ -169,9 +170,9 @@ def _of_shares(data: Annotations, points: Ints) -> Source:
 
 
 def _of_draws(name: str, draws: Draws, data: Annotations, points: Ints) -> Source:
-    """Predict from draws; labels are held out by importance weights."""
-    # On each draw 1 / P(label n | the others of its item) = sum_s P(s | y) / theta_jsy; draws count
-    # by it, none more than the root of their number times the mean.
+    """Predict from draws; hold out labels by importance weighting."""
+    # On each draw 1 / P(label n | other labels of its item) = sum_s P(s | y) / theta_jsy. This is
+    # the importance weight, truncated at sqrt(number of draws) times its mean.
     volume = data.per_coder / len(data)
     item, coder, label = (part[points] for part in (data.item, data.coder, data.label))
     anyone = np.zeros((data.n_items, data.n_labels))

@@ -1,4 +1,4 @@
-"""Shares of the labels of an item, smoothed by a mixture of Dirichlet distributions."""
+"""Label shares of an item, smoothed by a mixture of Dirichlet distributions."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from scipy.special import digamma, gammaln, softmax
 from annomodels.types import Floats, Ints
 
 ROUNDS = 200
-# sharpness of the components at the start: share of the label that a component stands for
+# share of the main label of an initial component, by level
 LEVELS = ((), (0.8,), (0.6, 0.9))
-# more labels than this have one component, since each label would need its own
+# one component with more labels, since each label would need a separate component
 MOST_LABELS = 30
 SMALLEST, LARGEST = 1e-3, 200.0
-# labels that every coder is taken to have given as all coders do
+# pseudo-labels of each coder with the pooled distribution
 OWN = 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Dirichlet distributions that the label shares of items come from."""
+    """Mixture of Dirichlet distributions of the label shares of items."""
 
     alpha: Floats
     weight: Floats
 
     def log_density(self, counts: Floats) -> Floats:
-        """Log probability of counts [item, label], in a given order, by component."""
+        """Return log P(labels, component) for counts [item, label], shape [item, component]."""
         total = self.alpha.sum(axis=1)
         out = gammaln(total) - gammaln(total + counts.sum(axis=1)[:, None])
         for alpha, column in zip(self.alpha.T, counts.T, strict=True):
@@ -35,14 +35,14 @@ class Mixture:
         return np.asarray(out + np.log(self.weight))
 
     def predict(self, counts: Floats) -> Floats:
-        """P(next label) of items with these counts, shape [item, label]."""
+        """Return P(next label) of items with these counts, shape [item, label]."""
         share = softmax(self.log_density(counts), axis=1)
         share = share / (self.alpha.sum(axis=1) + counts.sum(axis=1)[:, None])
         return np.asarray(share @ self.alpha + counts * share.sum(axis=1, keepdims=True))
 
 
 def smoothed(votes: Ints | Floats) -> Mixture:
-    """Learn the mixture from the votes [item, label]; its size is that of the smallest BIC."""
+    """Fit the mixture to votes [item, label]; BIC chooses the number of components."""
     patterns, times = np.unique(np.asarray(votes, dtype=float), axis=0, return_counts=True)
     weight = times.astype(float)
     n_labels = votes.shape[1]
@@ -60,7 +60,7 @@ def smoothed(votes: Ints | Floats) -> Mixture:
 
 
 def _start(pooled: Floats, levels: tuple[float, ...]) -> Mixture:
-    """One broad component, and for each level one for each label."""
+    """Return one broad component, and one per level and label."""
     alpha = [2.0 * pooled]
     for level in levels:
         for k in range(len(pooled)):
@@ -71,7 +71,7 @@ def _start(pooled: Floats, levels: tuple[float, ...]) -> Mixture:
 
 
 def _climb(mixture: Mixture, patterns: Floats, weight: Floats) -> Mixture:
-    """Climb the likelihood: EM over components, fixed points of pseudo-counts (Minka 2000)."""
+    """Maximize the likelihood: EM over components, fixed points of pseudo-counts (Minka 2000)."""
     total = patterns.sum(axis=1)[:, None]
     for _ in range(ROUNDS):
         share = softmax(mixture.log_density(patterns), axis=1) * weight[:, None]
@@ -92,5 +92,5 @@ def _climb(mixture: Mixture, patterns: Floats, weight: Floats) -> Mixture:
 
 
 def leaning(given: Floats, expected: Floats, pooled: Floats) -> Floats:
-    """Ratio of what a coder gives to what the shares of the items let expect, [..., label]."""
+    """Return the ratio of observed to expected label use of a coder, [..., label]."""
     return np.asarray((given + OWN * pooled) / (expected + OWN * pooled))

@@ -1,4 +1,4 @@
-"""Return True if a fit can be believed: chains, data, what the model reproduces, held-out truth.
+"""Checks of a fit: chains, data, posterior predictive checks and held-out truth.
 
-Imports draws and what coders are worth; knows nothing of further labels.
+Imports draws and skills, but not next labels.
 """

@@ -1,4 +1,4 @@
-"""Calibration of the probabilities of gold labels, on truth that was held back."""
+"""Calibration of gold label probabilities on held-out truth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = columns(
 def calibration(
     tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Summary:
-    """Compare probabilities of gold labels with how often these are right (Jeffreys' prior)."""
+    """Compare probabilities of gold labels with observed accuracy (Jeffreys' prior)."""
     truth = np.asarray(data.with_truth(known).gold)
     told = data.known >= 0
     tested = np.flatnonzero((truth >= 0) & ~told)
@@ -62,7 +62,7 @@ def calibration(
 
 
 def jeffreys(k: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share seen k times in n, by Jeffreys' prior."""
+    """Return the 95 % interval of a proportion k / n under Jeffreys' prior."""
     from scipy.special import betaincinv
 
     low, high = (float(betaincinv(k + 0.5, n - k + 0.5, end)) for end in (0.025, 0.975))
@@ -84,7 +84,7 @@ def _shares(data: Annotations) -> Floats:
 
 
 def log_loss(p: Floats, truth: Ints) -> float:
-    """Mean log loss of the true labels; NaN without any."""
+    """Return the mean log loss of the true labels; NaN without any."""
     if not len(truth):
         return float("nan")
     chosen = p[np.arange(len(p)), truth]

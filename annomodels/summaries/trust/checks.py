@@ -1,4 +1,4 @@
-"""Can this fit be believed? Diagnostics in sentences."""
+"""Diagnostics of a fit: a verdict and its reasons as text."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
 
 VERDICTS = ("confirmed", "no problem found", "needs review", "do not use")
-# what is said where all is well but known truth tested nothing
+# sentence if there is no problem, but also no test on known truth
 NOT_TESTED = "The gold labels have not been tested against true labels."
 LAMPS = ("passed", "needs review", "failed")
 UNTESTED = "not tested"
 # state of the coders if some need advice: the verdict is about the result, which allows for them
 ADVICE = "see advice"
 
-# codes of findings that explain symptoms: of those nothing is said then but in the table. Findings
-# about coders do not change the verdict, so that they hide no reason for it.
+# codes of findings that explain symptoms, which then appear in the table only; findings about
+# coders do not change the verdict, so they must not hide a reason for it
 CAUSES = frozenset(
     {"copies", "repeats", "items_twice", "split_guideline", "known_labels_against_the_coders"}
 )
@@ -50,13 +50,13 @@ class Check:
     """Verdict on a fit, with its reasons."""
 
     verdict: str  # "confirmed", "no problem found", "needs review" or "do not use"
-    sentences: tuple[str, ...]  # what was found, in words, the worst first
-    details: tuple[str, ...]  # what is sure, but too small to change a number that people use
+    sentences: tuple[str, ...]  # findings as text, the worst first
+    details: tuple[str, ...]  # certain findings, too small to change a reported number
     table: pd.DataFrame  # one row per finding: name, value, limit, ok, sentence
     # "passed", "needs review", "failed" or "not tested" for each of: computed well, fits the
     # labels, coders ("see advice" instead of a review), tested on known truth
     lamps: Mapping[str, str] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()  # the findings themselves, in the order of the table
+    findings: tuple[Finding, ...] = ()  # findings in the order of the table
 
     @property
     def lit(self) -> str:
@@ -80,7 +80,7 @@ class Check:
 
 
 def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Finding] | None = None) -> Check:
-    # Symptoms that follow from a cause that was found stay in the table; no sentence repeats them.
+    # Symptoms of a detected cause appear in the table only, not in the sentences.
     findings = fit_findings(tree, data, results_of(tree, data))
     findings += [*data_findings(tree, data), *suspects(tree, data)]
     findings += [*patterns(data), signal_finding(signal(tree, data))]
@@ -95,7 +95,7 @@ def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Finding] | None =
 
 
 def judged(findings: Sequence[Finding], well: str) -> Check:
-    """Return the verdict that findings lead to; `well` is the sentence where none is bad."""
+    """Return the verdict on findings; `well` is the sentence if none is bad."""
     bad = sorted((f for f in findings if f.severity), key=_order)
     of_result = [f.severity for f in bad if f.lamp != CODERS or f.severity == FORBIDS]
     causes = {finding.code for finding in bad} & CAUSES
@@ -117,7 +117,7 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
 
 
 def _order(finding: Finding) -> tuple[bool, bool, int]:
-    """Sort the worst first: what truth contradicts, then the result, then coders."""
+    """Return a key that sorts the worst first: known truth, then the result, then coders."""
     return finding.lamp != TESTED, finding.lamp == CODERS, -finding.severity
 
 
@@ -128,7 +128,7 @@ def _noted(findings: Sequence[Finding]) -> list[str]:
 def tested_on(
     found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Check:
-    """Judge a check again, with what truth that the fit was not told says about it."""
+    """Update a check with a test on held-out truth."""
     seen = held_back_finding(tree, data, known)
     if seen is None:
         return found
@@ -138,7 +138,7 @@ def tested_on(
 
 def _all_well(findings: list[Finding]) -> str:
     said = {finding.code: finding.value for finding in findings}
-    if "r_hat" not in said:  # of EM, which never is without a remark
+    if "r_hat" not in said:  # EM, which always has a finding
         return ""
     looked = "use_of_labels" in said
     small = any(finding.noted and finding.symptom for finding in findings)

@@ -1,4 +1,4 @@
-"""Consensus of the coders, from the labels alone: a quick Dawid-Skene estimate to test against."""
+"""Consensus of coders from labels alone: a fast Dawid-Skene estimate as a reference."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from annomodels.summaries.draws import choices, per_item
 from annomodels.types import Floats, Ints
 
 ROUNDS, CELLS, DRAWS = 30, 20_000_000, 40
-# labels of the crowd, and of nobody, that each row of a coder begins with
+# pseudo-counts of each row of a coder: from the crowd, uniform, and on the diagonal
 CROWD, FLAT, DIAGONAL = 3.0, 0.1, 2.0
-# probability without a coder's label from which an item is settled
+# leave-one-coder-out probability from which an item is settled
 SETTLED = 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """Classes of the items by EM, without what is known of them and without repeats."""
+    """Classes of items by EM, without known truth and repeats."""
 
     data: Annotations  # the labels, the first of each coder on an item
     p: Floats  # P(class), shape [item, class]
-    others: Floats  # the same by the other coders only, shape [annotation, class]
+    others: Floats  # P(class) from the other coders, shape [annotation, class]
     confusion: Floats  # shape [coder, class, label]
     prevalence: Floats  # shape [class]
 
     def uneven(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Draw how unevenly errors fall on items, as seen and if coders erred independently.
+        """Draw the dispersion of errors over items, observed and with independent errors.
 
-        As :func:`annomodels.summaries.trust.discrepancies.error_dispersion` has it.
+        See :func:`annomodels.summaries.trust.discrepancies.error_dispersion`.
         """
         data, out = self.data, np.zeros((2, DRAWS))
         for draw in range(DRAWS):
@@ -45,12 +45,12 @@ class Consensus:
 
     @property
     def settled(self) -> Ints:
-        """Class that the others settle, -1 where they do not, shape [annotation]."""
+        """Class settled by the other coders, -1 if none, shape [annotation]."""
         return np.where(self.others.max(axis=1) >= SETTLED, self.others.argmax(axis=1), -1)
 
     @property
     def counts(self) -> Ints:
-        """Labels of each coder on items that the others settle, shape [coder, class, label]."""
+        """Counts of labels on items settled by other coders, shape [coder, class, label]."""
         n, k = self.data.n_coders, self.data.n_labels
         rows = np.flatnonzero(self.settled >= 0)
         cell = (self.data.coder[rows].astype(np.int64) * k + self.settled[rows]) * k
@@ -58,7 +58,7 @@ class Consensus:
 
 
 def consensus(data: Annotations) -> Consensus | None:
-    """Estimate the classes of the items; None where the matrices of coders are too many."""
+    """Estimate the classes of items; None if the confusion matrices are too large."""
     n, k = data.n_coders, data.n_labels
     if n * k * k > CELLS or k < 2:
         return None

@@ -1,4 +1,4 @@
-"""Findings about the run: R-hat and effective draws of what is watched, modes, swaps, stops."""
+"""Findings about the run: R-hat and effective draws, modes, swaps and early stops."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from annomodels.summaries.trust.findings import (
 from annomodels.types import Floats
 
 FEWEST_DRAWS = 8
-# draws of the results, at most, and cells that are computed for them
+# most draws for the convergence of results, and cells computed for them
 MOST_DRAWS, CELLS = 1000, 200_000_000
 RHAT, RHAT_WORST = 1.01, 1.05
 ESS, ESS_WORST = 400.0, 100.0
@@ -45,14 +45,14 @@ MANY_DIVERGED = 0.1
 
 
 def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Floats]:
-    """Return R-hat and bulk effective sample size of what is watched; one chain is cut in two."""
-    # Coders are watched by the accuracy of the hundred busiest.
+    """Return R-hat and bulk ESS of watched quantities; a single chain is split in two."""
+    # The accuracy of the 100 busiest coders is watched.
     posterior = tree["posterior"].to_dataset()
     draws = {str(name): values.values for name, values in posterior.data_vars.items()}
     coords = {str(dim): values.values.tolist() for dim, values in posterior.coords.items()}
     declared = model_of(tree).parameters(data.n_labels)
     names = watched_names(declared, draws, data.per_coder, coords)
-    if "watched" in tree.attrs:  # every iteration, of which the tree keeps few
+    if "watched" in tree.attrs:  # statistics of all iterations; the tree keeps few of them
         noted = json.loads(tree.attrs["watched"])
         rhat, ess = np.array(noted["rhat"]), np.array(noted["ess"])
     else:
@@ -61,13 +61,13 @@ def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Float
             return [], np.empty(0), np.empty(0)
         rhat, ess = mixing(watched_draws(declared, draws, data.per_coder))
     varies = np.isfinite(ess)
-    # a chain that stands still has no variance: R-hat is then infinite, which is the right answer
+    # a stuck chain has no variance, so R-hat is correctly infinite
     rhat = np.nan_to_num(rhat[varies], nan=np.inf)
     return [name for name, keep in zip(names, varies, strict=True) if keep], rhat, ess[varies]
 
 
 def fit_findings(tree: xr.DataTree, data: Data, results: Results | None = None) -> list[Finding]:
-    """Look at what the run itself says about its results; `results` mix apart from parameters."""
+    """Collect findings about the run; with `results`, convergence is judged by these."""
     em = tree.attrs.get("engine") == "em"
     mixing = [finding("intervals", "none", 0, 1)] if em else _mixing(tree, data, results)
     rest = [_divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree)]
@@ -76,16 +76,16 @@ def fit_findings(tree: xr.DataTree, data: Data, results: Results | None = None) 
 
 @dataclass(frozen=True)
 class Results:
-    """How the numbers that people use mix: wrong labels, the share of each class, P(truth)."""
+    """Convergence of reported results: wrong labels, prevalence of each class, P(truth)."""
 
     rhat: float
     ess: float
-    # difference of P(truth) between a chain and all, mean over items, beyond the noise of the draws
+    # mean difference of P(truth) between one chain and all chains, beyond Monte Carlo noise
     apart: float
 
 
 def results_of(tree: xr.DataTree, data: Annotations) -> Results | None:
-    """Measure whether chains agree on results; None where parameters already do, or too few."""
+    """Measure convergence of results; None if parameters converged or draws are too few."""
     posterior = tree["posterior"].sizes
     names, rhat, ess = convergence(tree, data)
     if not names or (rhat.max() < RHAT and ess.min() >= ESS) or not len(data):
@@ -121,10 +121,10 @@ def results_of(tree: xr.DataTree, data: Annotations) -> Results | None:
 
 
 def chains_apart(halves: Floats) -> float:
-    """Return how far P(truth) of a chain is from all, beyond the noise of its draws.
+    """Return the distance of P(truth) of a chain from all chains, beyond Monte Carlo noise.
 
-    `halves` are means over the halves of each chain, shape [chain, half, item, label]. What the
-    halves of a chain differ by is noise: a chain has a quarter of its variance.
+    `halves` are means over the halves of each chain, shape [chain, half, item, label]. The
+    difference between the halves is noise; the mean of a chain has a quarter of its variance.
     """
     mean = halves.mean(axis=1)
     off = (np.abs(mean - mean.mean(axis=0)).sum(axis=2) / 2).mean(axis=1)
@@ -158,7 +158,7 @@ def _severity(bad: bool, worst: bool) -> Severity:
 
 
 def _of_results(found: Results, parameter: float, name: str) -> list[Finding]:
-    """Judge the chains by the numbers that people use; parameters become a detail."""
+    """Judge the chains by the reported results; parameters become a detail."""
     severity = _severity(
         found.rhat >= RESULT_RHAT or found.apart >= P_OFF,
         found.rhat >= RESULT_RHAT_WORST or found.apart >= P_OFF_WORST,
@@ -172,10 +172,10 @@ def _of_results(found: Results, parameter: float, name: str) -> list[Finding]:
 
 
 def _remedy(tree: xr.DataTree, data: Data) -> str:
-    """Advise longer chains, unless chains that do not move differ: then no length is enough."""
+    """Advise longer chains, unless stationary chains differ: then no length is enough."""
     posterior, model = tree["posterior"].to_dataset(), model_of(tree)
     if model.truth == "link" and not getattr(model, "single", True):
-        # whose readings are true is open between solutions that are about equally probable
+        # solutions with different true readings are about equally probable
         return phrase("r_hat", "single", single=Option("model", "single"))
     longer = phrase("r_hat", "longer")
     if "watched" in tree.attrs or posterior.sizes["chain"] < 2:
@@ -223,7 +223,7 @@ def _modes(tree: xr.DataTree, em: bool) -> Finding:
 
 
 def _starts(tree: xr.DataTree) -> list[Finding]:
-    """Look at the solutions that the census of starts found, and at where chains began."""
+    """Judge the solutions from the census of starts, and the starts of the chains."""
     modes = _list(tree, "census")
     if not modes:
         return []

@@ -1,4 +1,4 @@
-"""Coders who are not so many opinions: copies of one another, families whose errors agree."""
+"""Coders who are not independent: copies, and families with correlated errors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from annomodels.data.copying import ALARM, Copies, Pairs
 from annomodels.summaries.trust.findings import Finding, finding, phrase
 from annomodels.types import Floats, Ints
 
-# by how much errors of a family correlate beyond those of all pairs, and its fewest members
+# excess correlation of errors within a family, and fewest shared items of a pair
 BEYOND, FEWEST_PAIRED = 0.15, 30
-# errors in common from which two coders are looked at
+# fewest joint errors of a pair of coders
 TOGETHER = 5
 
 
@@ -49,7 +49,7 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations, counted: bool
 
 @dataclass(frozen=True, eq=False)
 class Families:
-    """Groups of coders whose errors agree."""
+    """Groups of coders with correlated errors."""
 
     groups: list[Ints]  # codes of the coders of each group
     inside: list[float]  # mean correlation of errors of the pairs of each group
@@ -65,9 +65,9 @@ class Families:
 
 
 def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
-    """Find groups of coders whose errors agree with each other more than with those of others."""
-    # An error is 1 - P(truth is this label), less the coder's mean on items of this truth; groups
-    # are those of average linkage of correlations on items that two coders share.
+    """Find groups of coders whose errors correlate more with each other than with others."""
+    # An error is 1 - P(truth is this label), minus the coder's mean on items of this truth. Groups
+    # come from average linkage of error correlations on shared items.
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
     from scipy.special import pdtrc
@@ -85,11 +85,11 @@ def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
     tree = linkage(squareform((distance + distance.T) / 2, checks=False), "average")
     part = fcluster(tree, 1.0 - BEYOND, "distance")
     found = Families([], [], typical)
-    # some items are harder than others, so that all coders err together
+    # some items are harder than others, so all coders err together
     enough = upper & (expected >= 1.0)
     more = float(np.median(both[enough] / expected[enough])) if enough.any() else 1.0
     expected = expected * max(1.0, more)
-    # that of so many or more; of none it is 1
+    # P(as many joint errors or more), 1 without any
     chance = np.where(both < 1, 1.0, pdtrc(np.maximum(np.floor(both) - 1, 0), expected))
     sure = (chance < ALARM / upper.sum()) & (both >= TOGETHER)
     for cluster in np.unique(part):
@@ -98,7 +98,7 @@ def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
         if len(group) < 2 or not inner.any():
             continue
         values = correlation[np.ix_(group, group)][inner]
-        # pairs of a group share coders and items, so the best of them counts, not their number
+        # pairs of a group share coders and items, so the most significant pair counts, not how many
         best = sure[np.ix_(group, group)][inner]
         if not best.any() or values.mean() < typical + BEYOND:
             continue

@@ -1,4 +1,4 @@
-"""Statistics of a set of labels that a model should reproduce: votes, spread, agreement, coders."""
+"""Test statistics that a model should reproduce: votes, spread, agreement, coders."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from annomodels.summaries.draws import (
 from annomodels.summaries.gold.evidence import runs
 from annomodels.types import Floats, Ints
 
-MOST_VOTES = 10  # votes up to which every number of votes is a cell of its own
+MOST_VOTES = 10  # votes per item up to which each vote count is a cell
 EDGES = np.array([0.6, 0.8, 1.0])
 MOST_CODERS, MOST_PAIRED = 100, 20
 FEWEST_SHARED = 10
 
 
 class Design:
-    """Who labeled what; fixed, while the labels themselves are replicated."""
+    """Assignment of coders to items, fixed while labels are replicated."""
 
     def __init__(self, data: Annotations) -> None:
         self.data = data
@@ -41,7 +41,7 @@ class Design:
 
     @cached_property
     def _cell(self) -> Ints:
-        """Where the votes of each item are counted."""
+        """Offset of each label's item in the flat vote counts."""
         return self.data.item.astype(np.int64) * self.data.n_labels
 
     def votes(self, label: Ints) -> Ints:
@@ -70,17 +70,17 @@ class Design:
         return np.bincount(where, minlength=len(EDGES) + 1).astype(float)
 
     def spread(self, votes: Ints) -> float:
-        """Variance over the items of the share of each label, summed over labels, halved."""
+        """Compute half the variance of label shares over items, summed over labels."""
         share = votes[self.several] / self.n[self.several, None]
         return float(share.var(axis=0).sum() / 2)
 
     def agreement(self, votes: Ints) -> float:
-        """Share of all pairs of labels of an item that agree."""
+        """Compute the proportion of agreeing label pairs within items."""
         pairs = (self.n * (self.n - 1)).sum()
         return float((votes * (votes - 1)).sum() / pairs)
 
     def alpha(self, votes: Ints) -> float:
-        """Krippendorff's alpha of the votes, as of nominal labels; NaN where it is undefined."""
+        """Compute Krippendorff's nominal alpha of the votes; NaN if undefined."""
         shared, r = votes[self.several].astype(float), self.n[self.several]
         weighted = shared / (r - 1)[:, None]
         joint = weighted.T @ shared - np.diag(weighted.sum(axis=0))
@@ -97,7 +97,7 @@ class Design:
         return self._order[:MOST_CODERS]
 
     def uses(self, label: Ints) -> Floats:
-        """Share of each label among a coder's labels, the busiest coders, shape [coder, label]."""
+        """Compute the label distribution of the busiest coders, shape [coder, label]."""
         data = self.data
         size = data.n_coders * data.n_labels
         flat = np.bincount(data.coder.astype(np.int64) * data.n_labels + label, minlength=size)
@@ -125,7 +125,7 @@ class Design:
         return one, two, shared[one, two]
 
     def pair_agreement(self, label: Ints) -> Floats:
-        """Share of the common items of each pair of coders with equal labels, shape [pair]."""
+        """Compute the proportion of common items with equal labels for each pair, shape [pair]."""
         rows, item, place = self._paired
         one, two, shared = self.pairs
         agree = np.zeros(len(one))
@@ -147,10 +147,10 @@ class Design:
 def error_dispersion(
     draws: Draws, data: Annotations, rng: np.random.Generator, repeats: int = 1
 ) -> tuple[Floats, Floats]:
-    """Compare how unevenly errors fall on items with what the model expects, [repeats * sample]."""
-    # D = sum_i (e_i - m_i)^2 / sum_n a_n (1 - a_n), with e_i errors where m_i are expected under a
-    # drawn truth: 1 if errors are independent given it. Realised discrepancies: Gelman, Meng &
-    # Stern 1996.
+    """Compare the dispersion of errors over items with replicates, [repeats * sample]."""
+    # D = sum_i (e_i - m_i)^2 / sum_n a_n (1 - a_n), where e_i are errors and m_i expected errors
+    # given a drawn truth. D is about 1 if errors are independent given the truth. Realized
+    # discrepancies: Gelman, Meng & Stern 1996.
     observed: list[float] = []
     replicated: list[float] = []
     for _ in range(repeats):

@@ -1,4 +1,4 @@
-"""Findings of a check: a number, its limit, and a sentence; and those about the data."""
+"""Findings of a check: value, limit and sentence; findings about the data."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FORBIDS: Severity = 2
 COMPUTED, FITS, CODERS = "computed well", "fits the labels", "coders"
 TESTED = "tested on known truth"
 OVERLAP = 0.1
-# share of the known items whose majority is another label, and the fewest of them, from which gold
-# and crowd are against each other
+# proportion and fewest number of known items with another majority label from which the crowd
+# contradicts the gold labels
 AGAINST, FEWEST_AGAINST = 0.5, 3
-# probability of so few right labels by chance from which a coder answers against the gold
+# probability of so few right labels by chance below which a coder contradicts the gold labels
 BELOW_CHANCE = 0.1
 
 
@@ -39,22 +39,21 @@ BELOW_CHANCE = 0.1
 class Finding:
     """One line of a check."""
 
-    name: str  # what was looked at
-    value: float  # number that was found
-    limit: float  # number from which it is a concern
-    sentence: str  # what it means
+    name: str  # name of the finding
+    value: float  # measured value
+    limit: float  # limit from which the value is a concern
+    sentence: str  # interpretation
     severity: Severity = FINE  # 0 fine, 1 needs review, 2 forbids the use of the fit
-    # what it is about: the computation, whether the labels are as the model says, coders, or known
-    # truth
+    # area: the computation, the fit to the labels, coders, or known truth
     lamp: str = FITS
-    effect: str = ""  # what it does to the result, the first sentence of a finding that is not fine
-    noted: bool = False  # whether it is sure, but too small to change a number that people use
-    symptom: bool = False  # whether it says how the labels look, and nothing of why
-    code: str = ""  # stable name to look it up by; without one, `name` in snake case
-    state: str = "fine"  # which of the messages of its code it is
-    # what was found: names of coders, items and labels, and numbers
+    effect: str = ""  # effect on the result, the first sentence if not fine
+    noted: bool = False  # certain, but too small to change a reported number
+    symptom: bool = False  # describes the labels, not a cause
+    code: str = ""  # stable identifier, by default `name` in snake case
+    state: str = "fine"  # key of the message under its code
+    # details: names of coders, items and labels, and numbers
     values: Mapping[str, Any] = field(default_factory=dict)
-    # option or call that may solve it; its text is spelled for the front end that runs
+    # option or call that may solve it, spelled for the current front end
     remedy: Option | Verb | None = None
 
     def __post_init__(self) -> None:
@@ -78,9 +77,9 @@ def phrase(code: str, state: str, /, **words: object) -> str:
 
 
 def finding(code: str, state: str, value: float, limit: float = 0, /, **words: Any) -> Finding:
-    """Make a finding with the message of a code and of what was found, "fine" if nothing.
+    """Create a finding with the message of a code and a state, "fine" without a problem.
 
-    `words` fill the message in. Among them may be a `remedy`, and the `severity` if it varies.
+    `words` fill in the message. They may include a `remedy`, and a `severity` if it varies.
     """
     about = MESSAGES[code]
     message = about[state] if isinstance(about[state], dict) else {"text": about[state]}
@@ -131,11 +130,11 @@ def unanimous_finding(number: int) -> Finding:
 
 @dataclass(frozen=True, eq=False)
 class AgainstGold:
-    """Labels of items whose true label is known, compared with it; sums over parts of the items."""
+    """Counts of labels that match known true labels; counts of parts of the items add up."""
 
-    items: int  # number of items whose truth is known and whose labels have a majority
-    contradicted: int  # number of them whose majority is another label
-    # right labels of each coder on items with known labels, and all of them there, shape [coder]
+    items: int  # number of known items with a majority label
+    contradicted: int  # number of these whose majority label is wrong
+    # right labels, and all labels, of each coder on known items, shape [coder]
     right: Ints
     given: Ints
 
@@ -151,7 +150,7 @@ class AgainstGold:
 def against_gold(
     starts: Ints, coder: Any, label: Any, gold: Any, n_coders: int, n_labels: int
 ) -> AgainstGold:
-    """Compare labels, item after item as `starts` says, with the known truth (-1: unknown)."""
+    """Compare labels, grouped by item with offsets `starts`, with known truth (-1: unknown)."""
     from annomodels.summaries.gold.evidence import majority
 
     item = np.repeat(np.arange(len(gold)), np.diff(starts))
@@ -186,7 +185,7 @@ def _overlap(data: Annotations) -> Finding:
 
 
 def overlap_finding(share: float) -> Finding:
-    """Judge the share of the items that have two labels or more, or known gold."""
+    """Judge the proportion of items with known gold or at least two labels."""
     state = "fine" if share >= OVERLAP else "little" if share else "none"
     return finding("overlap", state, share, OVERLAP)
 
@@ -202,7 +201,7 @@ def volume_finding(n: Ints) -> Finding:
 
 
 def signal_finding(values: Floats) -> Finding:
-    """Judge how far the labels depend on any truth, from the signal on every draw."""
+    """Judge the dependence of labels on the truth, from the signal on every draw."""
     value, below = float(np.median(values)), float((values < NO_SIGNAL).mean())
     state = "little" if values.any() else "none"
     if value >= NO_SIGNAL:

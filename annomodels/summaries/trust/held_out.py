@@ -1,4 +1,4 @@
-"""Prediction of what a fit is not shown: whole items, or single labels."""
+"""Predictive density of held-out items or labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annomodels.types import Floats
 By = Literal["item", "label"]
 
 BLOCK = 8_000_000
-# PSIS needs that many draws to be trusted at all
+# fewest draws for reliable PSIS
 FEWEST_DRAWS = 100
 COLUMNS = columns(
     "model elpd se",
@@ -31,7 +31,7 @@ COLUMNS = columns(
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    r"""Expected log density of each point when it is left out, estimated from the fit to all."""
+    r"""Leave-one-out log density of each point, estimated from the full fit."""
 
     elpd: Floats
     in_sample: Floats
@@ -60,9 +60,9 @@ def held_out(
     draws: Draws | None = None,
     r_eff: float = 1.0,
 ) -> HeldOut:
-    """Leave out one item, or one label, at a time by Pareto-smoothed importance sampling."""
-    # Discrete truth is summed out. A label's density is the ratio of two such sums. Vehtari, Gelman
-    # & Gabry 2017, doi:10.1007/s11222-016-9696-4. `r_eff`: effective draws per draw.
+    """Estimate leave-one-out densities of items or labels by importance sampling (PSIS)."""
+    # Discrete truths are summed out. A label's density is the ratio of two such sums. Vehtari,
+    # Gelman & Gabry 2017, doi:10.1007/s11222-016-9696-4. `r_eff`: effective draws per draw.
     draws = draws or whole_chains(tree, data)
     codes = encode(data, kind=draws.kinds_of(data))
     n_points = codes.n_patterns if by == "item" else len(codes.row)
@@ -83,7 +83,7 @@ def held_out(
 
 
 def whole_chains(tree: xr.DataTree, data: Annotations) -> Draws:
-    """Take all draws, or if they need much memory the same number of each chain."""
+    """Return all draws or, if they need much memory, the same number from each chain."""
     draws = thinned(tree, data)
     over = len(draws) % int(tree["posterior"].sizes["chain"])
     return thinned(tree, data, len(draws) - over) if over else draws
@@ -95,7 +95,7 @@ def _log_mean_exp(values: Floats, normalised: bool = False) -> Floats:
 
 
 def pointwise(draws: Draws, codes: Encoded, by: By) -> Iterator[tuple[slice, Floats]]:
-    """Log density of each point on each draw, a block of points at a time."""
+    """Yield the log density of each point on each draw, in blocks of points."""
     log_share = np.log(np.maximum(draws.share, SMALLEST))
     log_truth = np.log([np.maximum(draws.truth(d), 1e-300) for d in range(len(draws))])
     lengths = np.diff(codes.starts)

@@ -1,4 +1,4 @@
-"""Effects of items: whether labels tell what columns are worth, and sums over effects suffice."""
+"""Item effects: whether labels identify the coefficients, and quadrature is accurate."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from annomodels.summaries.draws import evenly, flat, model_of, n_samples, thinne
 from annomodels.summaries.trust.findings import Finding, finding
 from annomodels.types import Floats
 
-# items of one value below which a coefficient is mostly its prior, share of the variance of a term
-# that the class explains from which the two cannot be told apart, and reach of a column, in its
-# standard deviations, from which a few items decide
+# items per value below which a coefficient is mostly prior; proportion of a term's variance
+# explained by the class from which the two are confounded; range of a column, in standard
+# deviations, from which a few items dominate
 FEW, EXPLAINED, FAR = 10, 0.8, 15.0
 
 
 def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Find terms of items whose coefficient rests on the prior, on few items, or on the class."""
+    """Find item terms whose coefficient depends on the prior, on few items, or on the class."""
     model = model_of(tree)
     declared = model.parameters(data.n_labels)
     terms = [t for each in declared if each.dims == ("item_term",) for t in model.terms(each.name)]
@@ -60,28 +60,28 @@ def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 
 
 def _explained(x: Floats, truth: Floats) -> float:
-    """Share of the variance of a term that P(class) explains, by least squares."""
+    """Return the proportion of a term's variance explained by P(class), by least squares."""
     left = x - truth @ np.linalg.lstsq(truth, x, rcond=None)[0]
     return float(1.0 - left.var() / max(x.var(), 1e-300))
 
 
 DRAWS, ITEMS = 3, 24
-# error of the log probability of an item's labels, and of P(truth), from which the check says so
+# errors of the log probability of an item's labels, and of P(truth), that are reported
 LOG_ERROR, P_ERROR = 0.25, 0.02
 
 
 @dataclass(frozen=True)
 class SummedOut:
-    """Distance of the points of a fit from a rule that is adapted to each item."""
+    """Error of the fit's quadrature points relative to a rule adapted to each item."""
 
     points: int  # number of points
     log_error: float  # root mean square error of the log probability of the labels of an item
     p_error: float  # mean absolute error of P(truth), of the class where it is largest
-    said: float  # standard error of the log probability by the adapted rule, root mean square
+    said: float  # root mean square standard error of the log probability by the adapted rule
 
 
 def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
-    """Compare the points of a fit with an adapted rule, on some draws and items, if it has any."""
+    """Compare the quadrature points with an adapted rule on some draws and items, if any."""
     model = model_of(tree)
     if not model.item_effects_summed:
         return None

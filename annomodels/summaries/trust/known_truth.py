@@ -1,4 +1,4 @@
-"""Known truth beside what a fit says of the same items as if it were not known."""
+"""Known truth compared with predictions that ignore it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from annomodels.types import Floats, Ints
 
 CODE = "tested_on_known_truth"
 CONTRADICTED = str(MESSAGES[CODE]["too_many"]["effect"])
-# draws of P(truth) that known items are compared with
+# draws of P(truth) to compare with known items
 TESTS = 400
 
 
 def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Test what a fit would say of items with known labels without these."""
-    # After an audit these are the drawn items, by what the fit said before, which is in the tree;
-    # else those that a stack was told. None where nothing tests it.
+    """Test predictions for known items that ignore their known labels."""
+    # After an audit, test the sampled items with predictions from before the audit, which the
+    # tree contains; otherwise the known items of a stack. None without a test.
     audit = tree["audit"].to_dataset() if "audit" in tree.children else None
     known = np.flatnonzero(data.known >= 0)
     if audit is not None:
@@ -43,7 +43,7 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 def held_back_finding(
     tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Finding | None:
-    """Test a fit on truth that it was not told; None where it is of few items."""
+    """Test a fit on held-out truth; None with too few items."""
     truth = np.asarray(data.with_truth(known).gold)
     told = data.known >= 0
     items = np.flatnonzero((truth >= 0) & ~told)
@@ -55,7 +55,7 @@ def held_back_finding(
 
 
 def told_finding(tree: xr.DataTree) -> Finding | None:
-    """Test the same of a stack of a scan, which keeps what it would say without them."""
+    """Test a stack of streamed data, which keeps predictions that ignore known labels."""
     stack = stacked(tree)
     if stack is None or len(stack.known) < KNOWN_TESTED:
         return None
@@ -73,7 +73,7 @@ def _of_stack(tree: xr.DataTree, items: Ints, truth: Ints) -> Finding | None:
 
 
 def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints) -> Floats:
-    """Draw how many of some items do not have a label, as a fit predicts it of open items."""
+    """Draw the number of items whose label is not `best`, as predicted for unknown items."""
     at, n = np.arange(len(items)), len(items)
     rng = np.random.default_rng(0)
     if not n:
@@ -83,19 +83,19 @@ def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints
         return stack.at(slice(TESTS)).wrong(items, best, rng)
     drawn = truth_probabilities(thinned(tree, data, TESTS), only(data, items))
     p_wrong = np.stack([1.0 - p[at, best] for _, p in drawn])
-    if len(p_wrong) == 1:  # of EM
+    if len(p_wrong) == 1:  # EM
         p_wrong = np.repeat(p_wrong, TESTS, axis=0)
     return np.asarray((rng.random(p_wrong.shape) < p_wrong).sum(axis=1), dtype=float)
 
 
 def expected_range(drawn: Floats) -> tuple[int, int, str]:
-    """Return the ends of the 95 % interval of an expected number, and both as text."""
+    """Return the 95 % interval of an expected number, and its text."""
     low, high = (int(x) for x in np.quantile(drawn, [0.025, 0.975]))
     return low, high, f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
-    """Compare a number of wrong labels with what was to be expected of the same items."""
+    """Compare a number of wrong labels with the number expected for the same items."""
     low, high, expected = expected_range(drawn)
     said = phrase(CODE, how, wrong=wrong, n=n, range=expected)
     apart = wrong - float(drawn.mean())

@@ -1,7 +1,7 @@
-"""Faults of a crowd that have a name: each against an alternative, by labels of the others.
+"""Named faults of a crowd, each tested against an alternative.
 
-A guideline that coders read in two ways, coders who take two classes for each other, known labels
-that the coders contradict, items under two names, accuracy that falls.
+Faults: two readings of a guideline, swapped classes, known labels that coders contradict,
+duplicate items, falling accuracy.
 """
 
 from __future__ import annotations
@@ -20,30 +20,29 @@ from annomodels.summaries.trust.consensus import Consensus, consensus
 from annomodels.summaries.trust.findings import Finding, finding, phrase
 from annomodels.types import Floats, Ints
 
-# probability of a false alarm, of each finding, over all that it looks at
+# familywise probability of a false alarm, per finding
 ALARM = 0.01
-# labels of a class that a coder needs to be looked at; coders of a reading, and their share
+# fewest labels of a class per tested coder; fewest coders of a reading, and their proportion
 FEWEST, READERS, PART = 4, 3, 0.25
-# rates of a reading: that of those who have it, of the others, and how many of their other labels
-# must be as good; precision of the rates within a reading
+# rates of a reading: lowest with it, highest without it; relative accuracy required on other
+# classes; concentration of the rates within a reading
 HAVE, LACK, AS_GOOD, LIKE = 0.5, 0.3, 0.75, 40.0
-# nats by which two readings must explain the labels better than coders who differ by degrees
+# nats by which two readings must beat a unimodal distribution of coders
 BETTER = 1.0
-# probability by the coders below which a known label contradicts them, the fewest such, the power
-# that makes probabilities as flat as they are right, and times more than usual that errors of
-# coders gather on items
+# probability from the coders below which a known label contradicts them; fewest such labels;
+# power that calibrates probabilities; largest dispersion of errors relative to independence
 AGAINST, FEWEST_AGAINST, FLATTER, EVEN = 0.05, 3, 0.7, 1.1
-# labels of both of two items, and pairs beyond chance from which items are said to come twice
+# labels of each of two items, and excess of pairs over chance for duplicate items
 LABELS, TWICE = 3, 3.0
-# expected items of a pattern up to which it is rare, and times that models of coders are off
+# expected counts below which a pattern is rare, and allowance for errors of coder models
 RARE, APART = (0.03, 0.1, 0.3), 1.2
-# labels on settled items of each half, and share by which a coder falls; of the expected changes of
-# labels from item to item, those below which items are sorted by their labels
+# fewest labels on settled items per half; fall in accuracy; proportion of expected changes
+# between adjacent items below which items are sorted by label
 HALF, FALL, SORTED = 8, 0.1, 0.5
 
 
 def patterns(data: Annotations) -> list[Finding]:
-    """Look for all of them; nothing is said of labels that cannot be told from chance."""
+    """Test for all faults; return nothing if labels are indistinguishable from chance."""
     found = None if data.by_chance else consensus(data)
     if found is None:
         return []
@@ -92,7 +91,7 @@ def split_finding(found: Consensus) -> Finding:
 
 
 def _upper(x: Floats, n: Floats) -> int | None:
-    """Return the size of the group with the higher rates where two rates explain most."""
+    """Return the size of the group with the higher rate at the most likely split, or None."""
     best, most = None, -np.inf
     for upper in range(READERS, len(x) - READERS + 1):
         fit = 0.0
@@ -105,7 +104,7 @@ def _upper(x: Floats, n: Floats) -> int | None:
 
 
 def _as_good(counts: Ints, k: int, one: Ints, two: Ints) -> bool:
-    """Return True if coders of both groups are about as good on the other classes."""
+    """Return True if coders of both groups have similar accuracy on the other classes."""
     rest = np.delete(np.arange(counts.shape[1]), k)
     n = [max(int(counts[g][:, rest].sum()), 1) for g in (one, two)]
     right = [int(counts[g][:, rest, rest].sum()) / m for g, m in zip((one, two), n, strict=True)]
@@ -113,14 +112,14 @@ def _as_good(counts: Ints, k: int, one: Ints, two: Ints) -> bool:
 
 
 def _two(x: Floats, n: Floats, rates: Sequence[float], upper: float) -> float:
-    """Log likelihood of two groups of coders, each with nearly one rate."""
+    """Return the log likelihood of two groups of coders, each with nearly one rate."""
     rate = np.clip(np.asarray(rates), 0.01, 0.99)
     parts = [_beta_binomial(x, n, r * LIKE, (1 - r) * LIKE) for r in rate]
     return float(np.logaddexp(np.log(1 - upper) + parts[0], np.log(upper) + parts[1]).sum())
 
 
 def _by_degrees(x: Floats, n: Floats) -> float:
-    """Largest log likelihood of coders whose rates come from a beta distribution of one mode."""
+    """Return the largest log likelihood of rates from a unimodal beta distribution."""
     mean, size = np.meshgrid(np.linspace(0.02, 0.98, 49), np.geomspace(2.0, 200.0, 25))
     a, b = (mean * size).ravel(), ((1 - mean) * size).ravel()
     one = (a >= 1) | (b >= 1)
@@ -147,7 +146,7 @@ def swapped_finding(found: Consensus) -> Finding:
 
 
 class Swap(NamedTuple):
-    p: float  # chance of so many turned labels by guessing
+    p: float  # probability of so many swapped labels by guessing
     coder: int
     classes: tuple[int, int]
     turned: int
@@ -155,7 +154,7 @@ class Swap(NamedTuple):
 
 
 def swaps_of(found: Consensus) -> list[Swap]:
-    """Find coders who surely take two classes for each other, the surest first."""
+    """Find coders who almost certainly swap two classes, the most certain first."""
     from scipy.special import bdtrc
 
     data, counts = found.data, found.counts
@@ -176,13 +175,12 @@ def swaps_of(found: Consensus) -> list[Swap]:
 
 
 def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
-    """Judge whether more known labels contradict their coders than such coders leave wrong."""
-    # Not of a crowd whose errors gather on some items: there the coders may be the ones who are
-    # wrong.
+    """Judge whether coders contradict more known labels than their errors explain."""
+    # Not for a crowd with errors concentrated on some items, where the coders may be wrong.
     from scipy.special import pdtrc
 
     code, data, p = "known_labels_against_the_coders", found.data, found.p
-    # nor by items on which coders split: these are decided because coders split
+    # exclude items on which coders split: experts decide items because coders split
     given = np.diff(data.starts)
     apart = given - data.votes.max(axis=1)
     split = (apart >= CONTESTED_APART) & (apart >= DISSENT * given)
@@ -211,22 +209,21 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
 
 
 def _against(gold: Ints, p: Floats, known: Ints) -> Ints:
-    """Return known items whose label is improbable by their coders, the least probable first."""
+    """Return known items whose label is improbable given the coders, least probable first."""
     size = p[known, gold[known]]
     return known[np.argsort(size, kind="stable")][: int((size < AGAINST).sum())]
 
 
 def _expected_against(p: Floats) -> float:
-    """Return the number of such items to be expected."""
-    flat = p**FLATTER  # matrices from few labels are surer than they should be
+    flat = p**FLATTER  # matrices from few labels are overconfident
     flat /= flat.sum(axis=1, keepdims=True)
     return float(np.where(p < AGAINST, flat, 0.0).sum())
 
 
 def twice_finding(found: Consensus) -> Finding:
-    """Judge whether more items than by chance have the same labels by the same coders."""
-    # Chance is that of coders who err independently, times what pairs of items that differ in one
-    # label show: shared errors make both more frequent, an item under two names only the first.
+    """Judge whether more items than expected by chance have the same labels by the same coders."""
+    # The expected number assumes independent errors, times a factor from pairs of items that differ
+    # in one label: shared errors make both more frequent, duplicate items only the first.
     from scipy.special import pdtrc
 
     data = found.data
@@ -241,7 +238,7 @@ def twice_finding(found: Consensus) -> Finding:
     others = np.bincount(group)[group] - 1
     same = np.bincount(pattern)[pattern] - 1
     mean = others * np.exp(np.logaddexp.reduce(log[items], axis=1))
-    # all labels but one, with the place of that one
+    # all labels but one, with the coder of that one
     but_one = np.stack([whole[0][place] - whole[1] + sets[1], sets[0][place]], axis=1)
     _, key, count = np.unique(but_one, axis=0, return_inverse=True, return_counts=True)
     near = count[key.ravel()] - 1 - same[place]
@@ -271,17 +268,17 @@ def twice_finding(found: Consensus) -> Finding:
 
 
 def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
-    """Return a number for the codes of each place, the sum of one per code, and these."""
+    """Return the hash of each place, the sum of the hashes of its codes, and these hashes."""
     each = np.random.default_rng(0).integers(1, 2**62, int(code.max(initial=0)) + 1)[code]
     total = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.int64)
-    np.add.at(total, place, each)  # wraps around, as it may
+    np.add.at(total, place, each)  # overflow is harmless
     return total, each
 
 
 def drift_finding(found: Consensus) -> Finding:
-    """Judge whether coders get worse in the second half of their items, more than others there."""
-    # Compared with the coder's usual share on the class and what others lose on the item; by name
-    # order.
+    """Judge whether coders lose more accuracy in their second half than others on these items."""
+    # Relative to the coder's accuracy on the class and the others' loss on the item. Items are
+    # ordered by name.
     from scipy.special import ndtr
 
     code, data = "falling_accuracy", found.data
@@ -312,7 +309,7 @@ def drift_finding(found: Consensus) -> Finding:
     enough = (sizes >= HALF).all(axis=0)
     chance = np.where(enough, ndtr((means[1] - means[0]) / error), 1.0)
     fell = (chance < ALARM) & (shares[0] - shares[1] >= FALL)
-    # who else fell is said where somebody surely did
+    # weaker falls are reported only if one is certain
     fell &= chance[fell].min(initial=1.0) < ALARM / (2 * max(int(enough.sum()), 1))
     who = np.flatnonzero(fell)[np.argsort(chance[fell], kind="stable")]
     if not len(who):
@@ -325,7 +322,7 @@ def drift_finding(found: Consensus) -> Finding:
 
 
 def _sorted_by_labels(data: Annotations) -> bool:
-    """Return whether items with the same labels follow each other more often than by chance."""
+    """Return True if items with the same labels are adjacent more often than by chance."""
     code = data.coder.astype(np.int64) * data.n_labels + data.label
     pattern, _ = _hashed(data.item.astype(np.int64), code)
     _, n = np.unique(pattern, return_counts=True)

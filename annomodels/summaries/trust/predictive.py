@@ -1,4 +1,4 @@
-"""Posterior predictive checks: whether the model reproduces what was seen, and what to try next."""
+"""Posterior predictive checks: misfit of the model, and the model to try next."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from annomodels.types import Floats, Ints
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
 REJECTED = 0.01
-WORST = 3  # coders and pairs that get a row of their own
+WORST = 3  # coders and pairs with a separate row
 SMALLEST_SD = 0.01
-# size from which what the model does not reproduce changes results; the spread of the votes shows
-# what errors on the same items measure, so that its limit, a variance of 1, is never reached
+# misfit from which results change; errors on the same items also measure the spread of the
+# votes, so its limit, a variance of 1, is never reached
 LIMITS = {
     "votes_chi_square": 1.0,
     "spread_of_the_votes": 1.0,
@@ -50,21 +50,21 @@ COLUMNS = columns(
 
 def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     """Compare the labels with labels replicated from the model by the same coders."""
-    # p_value: share of replicates with at least the observed value, ties half; for chi-square,
+    # p_value: proportion of replicates at or above the observed value, ties half; for chi-square,
     # errors and rows of coders only small values count. Gelman, Meng & Stern 1996, Statistica
     # Sinica 6, 733-807.
     return aspects(tree, data, seed)[0]
 
 
 def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Finding]]:
-    """Return the summary of :func:`predictive`, and what it says of each aspect of the data."""
+    """Return the summary of :func:`predictive`, and a finding for each aspect of the data."""
     design = Design(data)
     rng = np.random.default_rng(seed)
     draws = thinned(tree, data, int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS)))
-    repeats = -(-FEWEST_DRAWS // len(draws))  # draws serve more than once when there are few
+    repeats = -(-FEWEST_DRAWS // len(draws))  # few draws are used more than once
     seen = _replicate(draws, design, rng, repeats)
     observed = _statistics(design, data.label.astype(np.int64))
-    # P(truth) of a stack allows for errors that gather on items: its model need not fit
+    # P(truth) of a stack allows for errors concentrated on items: its model need not fit
     rows, judge = Rows(), partial(reproduced, needed=not model_of(tree).stacks)
     found = []
     if design.has_pairs:
@@ -149,7 +149,7 @@ def _statistics(design: Design, label: Ints) -> dict[str, Floats]:
 def _replicate(
     draws: Draws, design: Design, rng: np.random.Generator, repeats: int
 ) -> dict[str, Floats]:
-    """Statistics of the replicates, one from each draw, or several."""
+    """Compute the statistics of `repeats` replicates per draw."""
     data = design.data
     found: dict[str, list[Floats]] = {}
     for step in np.repeat(np.arange(len(draws)), repeats):
@@ -161,7 +161,7 @@ def _replicate(
 
 
 def _shares(draws: Draws, data: Annotations, step: int) -> Floats:
-    """Probability of each state of every item before it is labeled, shape [item, state]."""
+    """Return P(state) of each item before its labels, shape [item, state]."""
     kinds = draws.kinds_of(data)
     out = np.tile(draws.share[step], (data.n_items, 1))
     if kinds is not None:
@@ -176,13 +176,13 @@ class Compared(NamedTuple):
     """An observed statistic and its replicates under the model."""
 
     p_value: float  # posterior predictive p-value
-    fits: bool  # whether the model reproduces it, whatever the size
-    size: float = 0.0  # how far the labels are from the model, in the unit of its limit
-    which: str = ""  # coders or pairs that stand out, in words
+    fits: bool  # True if the model reproduces it, regardless of size
+    size: float = 0.0  # distance of the labels from the model, in the unit of the limit
+    which: str = ""  # coders or pairs that stand out, as text
 
 
 class Rows:
-    """Rows of the table while it is filled, with their replicated values."""
+    """Rows of the table under construction, with their replicated values."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, float, float, float, float, float, str]] = []
@@ -200,21 +200,21 @@ class Rows:
         return Compared(p, fits, float(abs(observed - seen.mean())))
 
     def one_sided(self, name: str, observed: float, seen: Floats, verdict: str) -> Compared:
-        """Add a distance, of which only large values speak against the model."""
+        """Add a distance; only large values are evidence against the model."""
         p = _p_at_least(observed, seen)
         fits = p >= REJECTED
         self._add(name, observed, seen, p, "fits" if fits else verdict)
         return Compared(p, fits)
 
     def realised(self, name: str, observed: Floats, seen: Floats) -> Compared:
-        """Add a distance that depends on the parameters, computed for both on every draw."""
+        """Add a realized discrepancy, computed for data and replicate on every draw."""
         p = _p_at_least(observed, seen)
         fits = p >= REJECTED
         self._add(name, float(observed.mean()), seen, p, _verdict(fits, more=True))
         return Compared(p, fits, float(observed.mean() / seen.mean()))
 
     def worst(self, names: list[str], observed: Floats, seen: Floats) -> Compared:
-        """Add rows for the entries farthest from what is expected; p allows for their number."""
+        """Add rows for the entries farthest from expectation; p-values allow for their number."""
         mean = seen.mean(axis=0)
         sd = np.maximum(seen.std(axis=0), SMALLEST_SD)
         far = np.abs(observed - mean) / sd
@@ -259,7 +259,7 @@ RULES = MESSAGES["next_model"]["rules"]
 def next_model(
     model: str, rejected: Collection[str], n_labels: int, scale: str = "nominal"
 ) -> Finding | None:
-    """Name the model to try after one that does not reproduce the data, as the value "other"."""
+    """Name the model to try if the fitted model misfits the data, as the value "other"."""
     if not rejected:
         return None
     family = MODELS[model].family if model in MODELS else ""
@@ -280,5 +280,5 @@ def next_model(
 
 
 def fitted_model(tree: xr.DataTree) -> str:
-    """Return the short name of the model that was fitted, empty where the tree does not say."""
+    """Return the short name of the fitted model, empty if the tree does not contain it."""
     return str(json.loads(tree.attrs.get("model", "{}")).get("name", ""))

@@ -1,4 +1,4 @@
-"""Priors: whether the data speak against them, and what would change if they counted less."""
+"""Conflict of priors with the data, and sensitivity of results to priors."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from annomodels.summaries.trust.findings import Finding, finding, phrase
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
 
-# standard deviations below what is expected, on average over the posterior, from which the coders
-# contradict their prior
+# posterior mean number of standard deviations below expectation from which coders contradict
+# their prior
 FAR = 3.0
-# labels of a class from which coders can contradict it
+# fewest labels of a class for a contradiction
 FEWEST_TOLD = 30
 CODE = "prior_against_data"
 WEAKER, STRONGER = 0.8, 1.25
@@ -45,22 +45,22 @@ NEARBY = (0.99, 1.01)  # powers between which the sensitivity is a slope
 SENSITIVE = 0.05
 FEWEST_DRAWS = 100
 MOST_DRAWS = 1000
-CELLS = 200_000_000  # draws times items times states that P(truth) is computed for
+CELLS = 200_000_000  # draws x items x states for P(truth)
 WIDEST = 40
-LEAST = 0.001  # of what moves, to be told
+LEAST = 0.001  # smallest change that is reported
 
 say = partial(phrase, "prior_sensitivity")
 
 
 def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Judge whether a class is mostly taken for another, against the prior of coders."""
-    # Labels count by what coders agree on: in P(truth) doubts about a common class outweigh a rare
-    # one.
+    """Judge whether coders mostly mistake a class for another, against their prior."""
+    # Use the consensus of coders: in P(truth), uncertainty about a common class outweighs a rare
+    # class.
     if n_samples(tree) < 2:
         return None
     try:
         found = model_of(tree).expected_accuracy(partial(flat, tree))
-    except KeyError:  # a result of an earlier version, which kept less
+    except KeyError:  # result of an earlier version with fewer variables
         return None
     if found is None:
         return None
@@ -72,7 +72,7 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     for label in range(data.n_labels):
         told[:, label] = p[data.item[data.label == label]].sum(axis=0)
     far = ((found.mean - found.seen) / found.spread).mean(axis=0)
-    # a class that is but harder than others is what populations of coders are for
+    # populations of coders already allow for classes that are merely harder
     given = told.sum(axis=1)
     mistaken = (told.argmax(axis=1) != np.arange(len(told))) & (given >= FEWEST_TOLD)
     value = float(np.where(mistaken, far, 0.0).max())
@@ -84,7 +84,7 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 
 
 def _said(k: int, share: Floats, found: ExpectedAccuracy, data: Annotations) -> str:
-    """Describe what coders call the items of a class, and what the prior expected."""
+    """Describe the label that coders give to a class, and the prior expectation."""
     other = int(share.argmax())
     name, instead = (label_text(data.labels[n]) for n in (k, other))
     mean, spread = found.mean[:, k].mean(), found.spread[:, k].mean()
@@ -95,9 +95,9 @@ def _said(k: int, share: Floats, found: ExpectedAccuracy, data: Annotations) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Weights:
-    """Weights of the draws under priors to a power, [sample].
+    """Weights of the draws under power-scaled priors, [sample].
 
-    Unless they are reliable, those of weaker and stronger are of a change to first order.
+    Unless they are reliable, `weaker` and `stronger` are first-order approximations.
     """
 
     weaker: Floats
@@ -118,15 +118,15 @@ COLUMNS = columns(
 
 
 def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Compute what changes if the priors counted a fifth less or a quarter more (power scaling)."""
-    # Draws are weighted by p(theta)^(alpha - 1), smoothed; to first order where few would carry the
-    # weight. Kallioinen et al. 2024, doi:10.1007/s11222-023-10366-5.
+    """Compute the effect of priors a fifth weaker or a quarter stronger (power scaling)."""
+    # Draws are weighted by p(theta)^(alpha - 1), smoothed; to first order if few draws would carry
+    # the weight. Kallioinen et al. 2024, doi:10.1007/s11222-023-10366-5.
     title = "What other priors would change"
     model = model_of(tree)
     cells = data.n_items * max(model.n_states(data.n_labels), data.n_labels)
     most = int(np.clip(CELLS // cells, FEWEST_DRAWS, MOST_DRAWS))
     draws = thinned(tree, data, most)
-    if len(draws) < FEWEST_DRAWS:  # few were made, or few matrices of so many coders fit in memory
+    if len(draws) < FEWEST_DRAWS:  # few draws, or few that fit in memory
         note = say("few_draws", n=len(draws), least=FEWEST_DRAWS)
         return Summary(title, _table((), (), np.empty((0, 0)), None), notes=(note,))
     chosen = evenly(n_samples(tree), len(draws))
@@ -149,8 +149,8 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
 def log_chosen_priors(
     model: Model, data: Annotations, values: dict[str, Floats]
 ) -> tuple[Floats, list[str]]:
-    """Log density of the priors that somebody chose, on every draw, [sample]."""
-    # Left out: coders around a population that is learned, and variables whose draws are not kept.
+    """Return the log density of chosen priors on every draw, [sample], and their names."""
+    # Excludes coders around an estimated population, and variables without kept draws.
     model = model.result_model
     known = model.prior_values(values)
     said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
@@ -179,7 +179,7 @@ def _weights(log_prior: Floats) -> _Weights:
 def _table(
     labels: Sequence[str], coders: Sequence[str], values: Floats, weights: _Weights | None
 ) -> pd.DataFrame:
-    """Rows of prevalence and accuracy, from draws of both, [sample, label and coder]."""
+    """Tabulate prevalence and accuracy from draws, [sample, label and coder]."""
     what = ["prevalence"] * len(labels) + ["accuracy"] * len(coders)
     table = pd.DataFrame({"what": what, "name": [*labels, *coders]})
     of = dict.fromkeys(("mean", "sd", "weaker", "stronger", "prior_sensitivity"), np.empty(0))
@@ -191,7 +191,7 @@ def _table(
             "sd": values.std(axis=0, ddof=1),
             "weaker": weights.weaker @ values,
             "stronger": weights.stronger @ values,
-            "prior_sensitivity": np.nan_to_num(slope),  # of what does not vary
+            "prior_sensitivity": np.nan_to_num(slope),  # constants
         }
     table = table.assign(**of)
     return table.assign(sensitive=table["prior_sensitivity"] >= SENSITIVE)
@@ -205,7 +205,7 @@ def _scaled(priors: Sequence[str], weights: _Weights) -> str:
 
 
 def _moved(table: pd.DataFrame) -> str:
-    """Describe what moves most, and what more than a little."""
+    """Describe the largest changes, and the sensitive quantities."""
     away = table[["weaker", "stronger"]].sub(table["mean"], axis=0).abs().max(axis=1)
     by = {}
     for what in ("prevalence", "accuracy"):
@@ -220,8 +220,8 @@ def _moved(table: pd.DataFrame) -> str:
 
 
 def _first(rows: pd.DataFrame) -> str:
-    """Names of those that are most sensitive, and how many more there are."""
-    # the shares of two labels move alike: rounding shall not say which stands first
+    """List the most sensitive names, and count the others."""
+    # two prevalences are equally sensitive: rounding errors must not decide which comes first
     most = rows["prior_sensitivity"].round(9).sort_values(ascending=False, kind="stable").index
     return some(rows.loc[most, "name"], partial(short, width=WIDEST), NAMED, WIDEST)
 

@@ -1,7 +1,7 @@
-"""Weights of draws for a distribution that was not sampled: Pareto-smoothed, and what they move.
+"""Pareto-smoothed importance weights, and power-scaling sensitivity.
 
-Both are here rather than called from ArviZ, whose loading takes longer than the page on a small
-fit; tests hold them to it.
+Both are implemented here because importing ArviZ takes longer than the page of a small fit;
+tests compare them with ArviZ.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import numpy as np
 
 from annomodels.types import Floats
 
-# draws up to which the tail is a fifth of them, and else three times the root of their number
+# draws up to which the tail is a fifth of them (then 3 sqrt(n)), and fewest draws in a tail
 FEW, FEWEST = 225, 5
-# prior of the shape of the tail: a half, with the weight of so many draws of the tail
+# prior mean of the tail shape, and its weight in tail draws
 SHAPE, WEIGHT = 0.5, 10
 
 
@@ -63,7 +63,7 @@ def _pareto(excess: Floats) -> tuple[float, float]:
 
 
 def _quantiles(p: Floats, k: float, scale: float, below: float) -> Floats:
-    """Quantiles of a generalised Pareto distribution that begins at `below`."""
+    """Return quantiles of a generalized Pareto distribution that begins at `below`."""
     if scale <= 0:
         return np.full_like(p, np.nan)
     if k == 0:
@@ -79,7 +79,7 @@ def _log_sum_exp(values: Floats) -> float:
 def power_sensitivity(
     values: Floats, weights: tuple[Floats, Floats], powers: tuple[float, float]
 ) -> float:
-    """Measure how far draws move when a density is raised to a power, in bits per doubling."""
+    """Measure the sensitivity of draws to the power of a density, in bits per doubling."""
     # The larger cumulative Jensen-Shannon distance of the values or their negatives (Kallioinen
     # 2024).
     slopes = [

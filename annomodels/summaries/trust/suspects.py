@@ -1,6 +1,7 @@
-"""Findings with their cause: repeats, coders of one label, two coders, labels out of nothing.
+"""Findings about suspicious labels and coders.
 
-And what is too little to learn from: coders of a single label, labels that were hardly given.
+Repeats, coders who give one label only, two coders only, gold labels that nobody gave, coders
+with a single label and rare labels.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from annomodels.summaries.trust.copies import copies_finding, families, families
 from annomodels.summaries.trust.findings import Finding, finding, phrase
 from annomodels.types import Floats, Ints
 
-# share of the labels from which repeats of a coder count, and share of equal ones among them from
-# which rows were given twice
+# proportion of repeats that is reported, and proportion of equal repeats from which rows are
+# duplicates
 REPEATED, TWICE = 0.02, 0.99
-# probability of so many of one label by chance from which a coder is one who gives one label
+# probability of so many equal labels by chance below which a coder gives one label only
 BY_CHANCE = 0.001
-# labels from which a coder is one who gives one label, and shares of all labels by such coders
+# fewest labels of such a coder, and limits on the proportion of all labels by such coders
 FEWEST, SOME, MOST_LABELS = 10, 0.1, 0.5
-# times from which a label is given often, and size of the label set from which it matters
+# uses below which a label is rare, and fewest labels of a scheme with this check
 SELDOM, MANY_LABELS = 20, 20
 DRAWS = 100
 # probability of skill below chance from which a coder is flagged
@@ -85,7 +86,7 @@ def one_label_finding(data: Annotations) -> Finding:
     n = data.per_coder
     given_by = n[cells // data.n_labels]
     often = (times >= ONE_LABEL * given_by) & (given_by >= FEWEST)
-    # of a label that nearly all have, nearly all may well be one coder's
+    # if nearly all labels are equal, a coder may well give only this label
     usual = np.bincount(data.label, minlength=data.n_labels) / max(len(data), 1)
     often &= bdtrc(times - 1, given_by, usual[cells % data.n_labels]) < BY_CHANCE
     plain, label = np.divmod(cells[often], data.n_labels)
@@ -133,7 +134,7 @@ def nobody_finding(p: Floats, data: Annotations) -> Finding:
 
 
 def below_chance(draws: Draws, data: Annotations) -> Ints:
-    """Coders whose labels are surely worse than chance."""
+    """Return coders whose labels are almost certainly worse than chance."""
     if len(draws) < 2:
         return np.empty(0, dtype=np.int64)
     worth = skill(draws.prevalence, draws.confusion)
@@ -145,7 +146,7 @@ def overturned_finding(
     draws: Draws, p: Floats, data: Annotations, flagged: Ints, counted: bool = True
 ) -> Finding:
     """Judge overturned majorities that rest on coders who are copies or worse than chance."""
-    # `counted`: P(truth) is that of one model, which may take these coders at its word
+    # `counted`: P(truth) is from a single model, which may trust these coders
     code = "overturned_by_flagged_coders"
     vote, best = majority(data.votes), p.argmax(axis=1)
     known = data.known >= 0
@@ -169,7 +170,7 @@ def overturned_finding(
 
 
 def single_labels_finding(data: Annotations) -> Finding:
-    """Judge whether coders gave enough labels for one of them to be told from another."""
+    """Judge whether coders gave enough labels to be distinguished."""
     share, n = single_labels(data), int((data.per_coder == 1).sum())
     words: dict[str, object] = {"n": n, "of": data.n_coders}
     if share < MOSTLY or data.n_coders < 3:
@@ -178,7 +179,7 @@ def single_labels_finding(data: Annotations) -> Finding:
 
 
 def seldom_finding(data: Annotations, alike: bool) -> Finding:
-    """Judge whether labels were given often enough to learn what their classes are taken for."""
+    """Judge whether labels are frequent enough to estimate the confusions of their classes."""
     code, times = "labels_given_seldom", np.bincount(data.label, minlength=data.n_labels)
     seldom = int((times < SELDOM).sum())
     share = seldom / max(data.n_labels, 1)
