@@ -94,11 +94,10 @@ class Facts:
 
     @cached_property
     def to_audit(self) -> tuple[int, float]:
-        """How many random items to judge, and the share of its width the interval then has.
+        """Number of random items to judge, and the relative width of the interval then.
 
-        The size halves the interval of the number of wrong labels, if half a working day is
-        enough; else it is that of an hour. The share is NaN if it is not known, 0 if all items
-        are judged.
+        The number halves the interval of wrong labels if that takes at most half a working day;
+        otherwise it is one hour of items. The width is NaN if unknown, 0 if all items are judged.
         """
         from annomodels.auditing.design import beliefs, open_items
         from annomodels.auditing.estimator import forecast_widths, needed
