@@ -76,7 +76,7 @@ class Chain:
 
     def values(self) -> dict[str, AnyArray]:
         """Return the variables of a result, as far as a draw of it is kept."""
-        values: dict[str, AnyArray] = self.coders.pymc_start(self.state)
+        values: dict[str, AnyArray] = self.coders.kept_values(self.state)
         if self.own is None:
             return values
         return self.model.result_values({**values, **deepcopy(self.own.values)})

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-import numpy as np
-
 from annomodels.models.base import Earlier, State
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import Diagonal, Dirichlet, FixedRows, Rows
+from annomodels.priors.distributions import DirichletRows
 from annomodels.priors.shares import as_table, dirichlet_like
-from annomodels.types import Floats, Tensor
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
@@ -96,30 +96,23 @@ class DawidSkene(ConjugateModel):
         """M-step: the mode given expected counts, on the scale of log-ratios."""
         return self.start(counts, sizes)
 
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
-        alpha = self.row_counts(n_labels)
-        rows = np.stack([rng.dirichlet(a, n_rows) for a in alpha], axis=2)
-        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        return State(np.log(prevalence), np.log(rows))
+    def rows_prior(self, v: Variables) -> DirichletRows:
+        """Return the prior of the confusion matrices."""
+        alpha = self.row_counts(v.n_labels)
+        alpha = self.row_counts(v.n_labels)
+        return DirichletRows(alpha if self.shared else alpha[None])
 
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
+    @property
+    def confusion_parameter(self) -> Parameter:
+        """Declare the confusion matrices."""
+        about = f"Rows of the confusion matrices: {self.confusion.in_words}."
+        return replace(super().confusion_parameter, about=about)
 
-        dims = ("coder", "truth", "label")
-        confusion = pm.Dirichlet("confusion", a=self.row_counts(n_labels)[None], dims=dims)
-        return pt.log(confusion)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
+        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; every coder has a confusion matrix, and "
-            "labels are independent given the true class.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Rows of the confusion matrices: Dirichlet with {self.confusion.strength:g} "
-            f"pseudo-counts, {100 * self.confusion.accuracy:.0f} % of them on the right label.",
+            "labels are independent given the true class."
         ]
 
 
@@ -160,18 +153,9 @@ class Pooled(DawidSkene):
     alone: ClassVar[bool] = False
     family: ClassVar[str] = "alike"
 
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        confusion = pm.Dirichlet("confusion", a=self.row_counts(n_labels), dims=("truth", "label"))
-        return pt.log(confusion)[None]
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
-        story = (
+    def story(self) -> list[str]:
+        """Assumptions as text, without the priors."""
+        return [
             "Every item has one true class; all coders share one confusion matrix, so nothing is "
             "estimated about single coders."
-        )
-        return [story, *super().describe()[1:]]
+        ]

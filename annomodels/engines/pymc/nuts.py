@@ -46,7 +46,7 @@ def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
     here = Spread(cut(codes, 1), Threads(1))
     begun = chain_starts(starter, here, 1, 1, relabel=relabel)
     mode = climb(starter, codes, begun.states[0])
-    return model.sampler_start(mode.state)
+    return model.pymc_start(mode.state)
 
 
 def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
@@ -64,7 +64,6 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
         )
     coords = coords_of(model, data, "truth", "label", "coder")
     posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
-    posterior = model.kept_draws(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
     kept, sums, names = revisited(model, codes, posterior, lp, relabel)
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
@@ -86,10 +85,9 @@ def _chains(
     model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings
 ) -> Drawn:
     """Run all chains here: draws by name, log densities, divergences, why it stopped."""
-    drawn = model.drawn_parameters(codes.n_labels)
-    wanted = {each.name for each in drawn}
-    free = (*drawn, *model.auxiliary_parameters(codes.n_labels))
-    support = {each.name: each.support for each in free}
+    declared = model.variables(codes.n_labels)
+    wanted = {each.name for each in declared if each.kept}
+    support = {each.name: each.support for each in declared}
     settings.tell("compiling", 0.0, "preparing the density")
     start = start_point(model, codes)
     # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode

@@ -97,11 +97,10 @@ class Ambiguous(StateModel):
             weight=np.where(kind == AMBIGUOUS, 1.0 / n_shares, 1.0),
         )  # fmt: skip
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
+        """Assumptions about the items as text."""
         shares = ", ".join(f"{u:g}" for u in self.shares)
         return [
-            *self.coders.describe(),
             "An item may be ambiguous between two classes, of which each coder perceives one; "
             f"share of ambiguous items: Beta({self.ambiguous.a:g}, {self.ambiguous.b:g}); share of "
             f"the coders that perceive the first reading: {shares}, equally likely; pairs: "

@@ -265,8 +265,8 @@ class Stack(HierarchicalDawidSkene):
             pm.Potential("known_truth", pt.logaddexp(pt.log1p(-unknown) + of_truth, flat).sum())
         return pymc_model
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
+        """Assumptions as text, without the priors of the coders."""
         return [
             "P(truth) is a mixture of the hierarchical model at its mode and of the votes, in "
             "which items are easy or hard. The more the errors of coders on an item go together, "
@@ -276,7 +276,7 @@ class Stack(HierarchicalDawidSkene):
             "with known truth; known truth of these data updates them.",
             "Parameters of coders are those of the hierarchical model given truths drawn from the "
             "stack:",
-            *super().describe(),
+            *super().story(),
         ]
 
 
