@@ -15,6 +15,7 @@ from annomodels.auditing.design import (
     Design,
     allocate,
     beliefs,
+    calibration_prior,
     fingerprint,
     labels_mark,
     of_these_data,
@@ -185,7 +186,7 @@ def audit(
         taken = f": {counted(len(had), 'item is', 'items are')} already drawn" if len(had) else ""
         what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn{taken}."
         raise AnnotationError(Problem(what, remedy=f"Ask for at most {room:,}."))
-    forecast = forecast_widths(p, part, fit.model.calibration_prior)
+    forecast = forecast_widths(p, part, calibration_prior(fit))
     wanted = size or DEFAULT_SIZE
     if width is not None:
         wanted = max(needed(forecast, width, int(part.sum())) - len(had), 1)
@@ -220,7 +221,7 @@ def audit(
     table["label"] = ""
     table[AUDIT] = design.data
     plan = pd.DataFrame(forecast, columns=["size", "width", "width_audit_alone"])
-    expected = forecast_widths(p, part, fit.model.calibration_prior, (len(every),))
+    expected = forecast_widths(p, part, calibration_prior(fit), (len(every),))
     total = int(open_items(fit).sum())
     notes = [
         f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "

@@ -37,7 +37,7 @@ class Chain:
         n_rows, n_labels = state.log_confusion.shape[:2]
         # parameters of items that are more than members of a class
         self.own: ItemParameters | None = None
-        if model.by_states:
+        if model.coder_model is not model:
             self.own = ItemParameters(cast("StateModel", model), n_rows, n_labels)
         self.key = np.uint64(key)
         self.relabel = relabel

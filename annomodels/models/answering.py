@@ -71,7 +71,6 @@ class Answering(ConjugateModel):
 
     name: ClassVar[str] = "answering"
     citation: ClassVar[str] = "doi:10.2307/2283728"
-    abstention_rows: ClassVar[bool] = True
 
     base: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     kinds: tuple[str, ...] = ("don't know",)
@@ -96,7 +95,6 @@ class Answering(ConjugateModel):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return self.base.proper
 
     def with_data(self, data: Annotations) -> Self:
@@ -105,11 +103,9 @@ class Answering(ConjugateModel):
         return replace(self, base=self.base.with_data(data), kinds=kinds, coders=data.n_coders)
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return {"dont_know": list(self.kinds), "said": ["no", "yes"], **self.base.coords(labels)}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables of the answers, and those of the rates of each kind."""
         rates = (
             Parameter(
                 MEAN, ("dont_know", "truth", "said"), "simplex",
@@ -133,7 +129,6 @@ class Answering(ConjugateModel):
 
     @property
     def confusion_parameter(self) -> Parameter:
-        """Declare the confusion matrices of answers."""
         return self.base.confusion_parameter
 
     @property
@@ -142,11 +137,9 @@ class Answering(ConjugateModel):
         return self.base
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Arrays in which kernels write draws of the rates and of the mean rates."""
         return (self.base.draw_places(held, spare), held[MEAN], held[SPREAD])
 
     def n_coders(self, n_rows: int) -> int:
-        """Return the number of coders that this many rows belong to."""
         return n_rows // (len(self.kinds) + 1)
 
     def rows_of(self, coders: Ints, n_rows: int) -> Ints:
@@ -205,7 +198,6 @@ class Answering(ConjugateModel):
         return super().log_prior({**values, "confusion": rows[:, :n], RATES: rates})
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         from annomodels.models.population import population_mode
 
         k, said = len(sizes), self._rates(np.asarray(counts, dtype=float))
@@ -230,7 +222,6 @@ class Answering(ConjugateModel):
         return State(answers.log_prevalence, rows, {**answers.population, **held})
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         held = state.population
         pseudo = (held[SPREAD][:, :, None] * held[MEAN])[:, None]
         rates = float((pseudo * self._rates(state.log_confusion)).sum())
@@ -270,7 +261,6 @@ class Answering(ConjugateModel):
         return v.xp.concatenate([self.base.log_rows(v), rates], axis=0)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state."""
         rates = np.exp(self._rates(state.log_confusion))
         return {**state.population, **self.base.pymc_start(self.of_answers(state)), RATES: rates}
 
@@ -299,7 +289,6 @@ class Answering(ConjugateModel):
         return out
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         kinds = ", ".join(self.kinds)
         return [
             *self.base.story(),

@@ -81,42 +81,18 @@ class Model(Html, ABC):
     shared: ClassVar[bool] = False
     # whether classes that have swapped their names still are parameters of the model
     swappable: ClassVar[bool] = True
-    # whether parameters depend on each other so much that NUTS should learn the directions
-    correlated: ClassVar[bool] = False
     # whether P(truth) is put together from that of other models, see models/mixtures/stack.py
     stacks: ClassVar[bool] = False
-    # whose numbers of coders and classes these are, where P(truth) is from elsewhere
-    coder_note: ClassVar[str] = ""
-    # log-odds of the real share of wrong labels less those of the expected one, on public sets with
-    # known truth: mean and standard deviation, see benchmarks/estimate.py
-    calibration_prior: ClassVar[tuple[float, float]] = (1.0, 1.3)
-    # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
-    # in parts and on disk
-    by_counts: ClassVar[bool] = False
-    # whether Gibbs draws a state of each item, see models/mixtures/
-    by_states: ClassVar[bool] = False
-    # whether normal effects of items are summed out over points, see item_effects
-    item_effects_summed: ClassVar[bool] = False
-    # whether the data have a row for each coder that says whether they answered
-    abstention_rows: ClassVar[bool] = False
-    # whether the matrix of a coder depends on nothing but the labels of that coder
-    alone: ClassVar[bool] = False
     # whether coders may, or must, be told to be of groups with a population each
     grouping: ClassVar[Literal["", "may", "must"]] = ""
-    # variable that is 1 where a coder is a spammer, of models with two kinds of coders
-    kind_of_coder: ClassVar[str] = ""
     # what it believes of coders and items, in the words of the rules on which model to try next
     family: ClassVar[str] = ""
-    fewest_labels: ClassVar[int] = 2
-    # whether the class was defined outside this package
-    own: ClassVar[bool] = False
     # every model is a dataclass
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     prevalence: Dirichlet
 
     def __init_subclass__(cls) -> None:
         own, said = is_own(cls), cls.__dict__
-        cls.own = own
         if own and "name" not in said:  # a result would be taken for that of another model
             cls.name = cls.__name__
         if own and "title" not in said:
@@ -136,7 +112,7 @@ class Model(Html, ABC):
 
     def require_usable(self) -> None:
         """Refuse fields that hold what the model cannot use, or what a result cannot keep."""
-        found = misfits(self) or (unwritable(self) if self.own else [])
+        found = misfits(self) or (unwritable(self) if is_own(type(self)) else [])
         if found:
             raise NotApplicable("\n".join(found))
 
@@ -224,6 +200,11 @@ class Model(Html, ABC):
     def n_coders(self, n_rows: int) -> int:
         """Return the number of coders that this many rows belong to."""
         return n_rows
+
+    @property
+    def coders_apart(self) -> bool:
+        """Return True if each coder has a matrix, and nothing in common with the others."""
+        return not (self.shared or self.variables(2)[2:])
 
     @property
     def coder_model(self) -> Model:
@@ -361,7 +342,7 @@ class Model(Html, ABC):
     def to_dict(self) -> dict[str, object]:
         """Write the model down as plain data."""
         priors = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
-        own = {"class": place_of(type(self))} if self.own else {}
+        own = {"class": place_of(type(self))} if is_own(type(self)) else {}
         return {"name": self.name, **own, "priors": priors}
 
     @classmethod

@@ -36,14 +36,12 @@ class ConfusionModel(Model):
 
     @property
     def starter(self) -> ConfusionModel:
-        """The conjugate model whose mode is the starting point."""
         return self
 
     # -- shared by all --------------------------------------------------------------------------
 
     @property
     def confusion_parameter(self) -> Parameter:
-        """Declare the confusion matrices."""
         plain = super().confusion_parameter
         return replace(plain, prior=self.rows_prior, follows=lambda v: v.xp.exp(self.log_rows(v)))
 

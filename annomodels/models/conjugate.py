@@ -34,10 +34,8 @@ class ConjugateModel(ConfusionModel):
     """Base of the models that Gibbs and EM serve beside NUTS."""
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts", "em")
-    by_counts: ClassVar[bool] = True
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
-        """Declare every variable that the posterior of a result may hold."""
         return (*super().parameters(n_labels), *NO_ANSWER)
 
     @abstractmethod
@@ -142,7 +140,6 @@ class ConjugateModel(ConfusionModel):
         return State(log_shares(vector[:k], 0), log_shares(rows, 1), like.population)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state."""
         return self.kept_values(state)
 
     def kept_values(self, state: State) -> dict[str, Floats]:

@@ -45,7 +45,6 @@ class DawidSkene(ConjugateModel):
     name: ClassVar[str] = "dawid-skene"
     title: ClassVar[str] = "Dawid-Skene"
     citation: ClassVar[str] = "doi:10.2307/2346806"
-    alone: ClassVar[bool] = True
     family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
@@ -64,11 +63,9 @@ class DawidSkene(ConjugateModel):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return self.prevalence.concentration > 0 and self.confusion.strength > 0
 
     def updated(self, earlier: Earlier) -> Self:
-        """Return this model with the posterior of an earlier fit as its priors."""
         draws = earlier.draws_of("confusion")
         if draws.ndim == 4:  # a new coder is any of the coders there were
             draws = draws.reshape(-1, *draws.shape[2:])
@@ -89,27 +86,22 @@ class DawidSkene(ConjugateModel):
         return self.row_prior(state)
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         return self.with_mode(counts, sizes, self.row_counts(len(sizes)), {})
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """M-step: the mode given expected counts, on the scale of log-ratios."""
         return self.start(counts, sizes)
 
     def rows_prior(self, v: Variables) -> DirichletRows:
-        """Return the prior of the confusion matrices."""
         alpha = self.row_counts(v.n_labels)
         alpha = self.row_counts(v.n_labels)
         return DirichletRows(alpha if self.shared else alpha[None])
 
     @property
     def confusion_parameter(self) -> Parameter:
-        """Declare the confusion matrices."""
         about = f"Rows of the confusion matrices: {self.confusion.in_words}."
         return replace(super().confusion_parameter, about=about)
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; every coder has a confusion matrix, and "
             "labels are independent given the true class."
@@ -150,11 +142,9 @@ class Pooled(DawidSkene):
     title: ClassVar[str] = "Pooled"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     shared: ClassVar[bool] = True
-    alone: ClassVar[bool] = False
     family: ClassVar[str] = "alike"
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; all coders share one confusion matrix, so nothing is "
             "estimated about single coders."

@@ -108,11 +108,9 @@ class GroupedCoders(HierarchicalDawidSkene):
         return replace(known, groups=tuple(groups.items()), members=members)
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return {"coder_group": list(self.group_names)} if self.split else {}
 
     def updated(self, earlier: Earlier) -> HierarchicalDawidSkene:
-        """Return this model with the posterior of an earlier fit as its priors."""
         if self.split:
             raise NotApplicable(
                 "Priors cannot be taken from a fit with several groups of coders. Use hierarchical."
@@ -120,14 +118,12 @@ class GroupedCoders(HierarchicalDawidSkene):
         return super().updated(earlier)
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
-        """Group of each coder, where the coders of the data have several; else empty."""
         if not self.split:
             return {}
         names = self.group_names
         return {coder: names[g] for coder, g in zip(coders, self.members, strict=True)}
 
     def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Accuracy of the mean coder of each group, by its name, shape [chain, draw]."""
         if not self.split:
             return {}
         right = np.diagonal(values["group_population"], axis1=3, axis2=4)
@@ -158,7 +154,6 @@ class GroupedCoders(HierarchicalDawidSkene):
         return shapes[..., v.data("members", np.array(self.members)), :, :]
 
     def members_of(self, n_rows: int) -> Ints:
-        """Group of each row."""
         return np.array(self.members) if self.split else super().members_of(n_rows)
 
     def row_prior(self, state: State) -> Floats:
@@ -180,7 +175,6 @@ class GroupedCoders(HierarchicalDawidSkene):
         return {self.called(name): np.stack([part[name] for part in parts]) for name in parts[0]}
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         names = ", ".join(self.group_names) or "none named, so all coders are alike"
         return [*super().story(), f"Coders belong to groups with a population each: {names}."]
 

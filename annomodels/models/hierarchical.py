@@ -104,7 +104,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
 
     def updated(self, earlier: Earlier) -> HierarchicalDawidSkene:
-        """Return this model with the posterior of an earlier fit as its priors."""
         logs = np.log(earlier.draws_of("concentration"))
         spread = math.hypot(float(logs.std()), 1e-3) / math.sqrt(earlier.weight)
         rows = earlier.counts("confusion")
@@ -126,7 +125,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the accuracy of the coders in each class, and its prior expectation."""
         # coders and their population are draws of the prior in data that are drawn from it; so the
         # observed accuracy is then off the mean by a number with mean 0 and variance 1
         prior = self.population
@@ -153,7 +151,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return ()
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the population of the coders."""
         prior, along = self.population, self.populations_along
         accuracy = strength = None
         if isinstance(prior, Diagonal):
@@ -181,7 +178,6 @@ class HierarchicalDawidSkene(ConjugateModel):
 
     @property
     def confusion_parameter(self) -> Parameter:
-        """Declare the confusion matrices."""
         many = len(self.returning)
         about = f"Rows of {many} coders as an earlier fit left them." if many else ""
         return replace(super().confusion_parameter, about=about)
@@ -205,7 +201,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return shapes[..., None, :, :]
 
     def rows_prior(self, v: Variables) -> DirichletRows:
-        """Return the prior of the confusion matrices given the population."""
         mean, concentration = (v[self.called(name)] for name in ("population", "concentration"))
         shapes = self.of_coders(mean * concentration[..., None], v)
         own = self.own_rows(v.n_labels)
@@ -227,7 +222,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return np.zeros(n_rows, dtype=np.int64)
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Arrays in which kernels write draws of the populations."""
         found = self.by_group(held, 1)
         mean, spread = found["population"], found["concentration"]
         # room that nobody reads where accuracy or strength is not estimated
@@ -295,7 +289,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return np.where(own > 0, own, row_prior) if len(own) else row_prior
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         population = self.population_at(counts)
         # row_prior asks for the populations only
         shapes = self._shapes(self.row_prior(State(np.log(sizes + 1.0), np.empty(0), population)))
@@ -334,7 +327,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return self.with_mode(counts, sizes, shapes, state.population)
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         shapes = self._shapes(self.row_prior(state))
         return self.prevalence_penalty(state) + self.rows_penalty(state, shapes)
 
@@ -355,7 +347,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return total + sum(log_jacobian(each, held[each.name]) for each in declared.given())
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; every coder has a confusion matrix, "
             "drawn from a population of coders whose mean and spread are estimated too."

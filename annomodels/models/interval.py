@@ -115,7 +115,6 @@ class Interval(Model):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return True
 
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
@@ -138,7 +137,6 @@ class Interval(Model):
         return numeric_labels(data, self.centre, self.unit, self.step, self.ends)
 
     def story(self) -> list[str]:
-        """Assumptions and priors as text."""
         return [
             "Every item has a true value, drawn from a normal distribution; every coder adds a "
             "bias, stretches distances from the mean truth by a scale, and adds normal noise; "
@@ -207,9 +205,7 @@ class Interval(Model):
         return model
 
 
-def labels_logp(
-    xp: ModuleType, v: Mapping[str, TensorLike], labels: NumericLabels
-) -> TensorLike:
+def labels_logp(xp: ModuleType, v: Mapping[str, TensorLike], labels: NumericLabels) -> TensorLike:
     """Log density of the labels given parameters, for NumPy arrays and PyTensor variables."""
     # the labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
     # inverse follow from sums over its labels (Sherman & Morrison 1950)

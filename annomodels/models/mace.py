@@ -85,7 +85,6 @@ class Mace(ConjugateModel):
         return cls(prevalence=Dirichlet(UNIFORM))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare competences and guesses, which confusion matrices follow from."""
         return (
             Parameter(
                 "competence", ("coder",), "unit", watched="", prior=self.competence,
@@ -104,7 +103,6 @@ class Mace(ConjugateModel):
         return v.xp.log(theta * np.eye(v.n_labels) + (1.0 - theta) * v["guess"][:, None, :])
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Arrays in which kernels write draws of competences and guesses."""
         return (held["competence"], held["guess"])
 
     def source(self, state: State) -> Guessing:
@@ -116,7 +114,6 @@ class Mace(ConjugateModel):
         return Guessing(held["competence"], held["guess"], self.competence.counts, alpha)
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         k = len(sizes)
         given = counts.sum(axis=(1, 2))
         right = np.einsum("jkk->j", counts)
@@ -163,7 +160,6 @@ class Mace(ConjugateModel):
         return State(log_shares(vector[:k], 0), rows, population)
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         theta, xi = state.population["competence"], state.population["guess"]
         a, b = self.competence.counts
         value = a * np.log(theta).sum() + b * np.log1p(-theta).sum()
@@ -171,7 +167,6 @@ class Mace(ConjugateModel):
         return self.prevalence_penalty(state) + float(value)
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; each coder knows it with some probability, and "
             "otherwise guesses by a habit that does not depend on the item."

@@ -68,7 +68,6 @@ class OneCoin(ConjugateModel):
     accuracy: Beta = field(default_factory=lambda: Beta(2.8, 1.2))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the accuracies, which confusion matrices follow from."""
         dims = ("coder",) if self.n_columns(n_labels) == 1 else ("coder", "truth")
         about = f"Accuracies: {self.accuracy.in_words}."
         return (Parameter("accuracy", dims, "unit", watched="", prior=self.accuracy, about=about),)
@@ -81,7 +80,6 @@ class OneCoin(ConjugateModel):
         return v.xp.log(v.xp.where(eye, right, (1.0 - right) / (v.n_labels - 1)))
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Arrays in which kernels write draws of the accuracies."""
         accuracy = held["accuracy"]
         return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
 
@@ -97,7 +95,6 @@ class OneCoin(ConjugateModel):
         return 1
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         k = len(sizes)
         right, given = np.einsum("jkk->jk", counts), counts.sum(axis=1)
         if self.n_columns(k) == 1:
@@ -139,7 +136,6 @@ class OneCoin(ConjugateModel):
         return self.prevalence_penalty(state) + float(rows)
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; every coder is right with one probability, whatever "
             "the class, and errors are equally likely to be any other label."
@@ -183,11 +179,9 @@ class ClassConditional(OneCoin):
     citation: ClassVar[str] = "doi:10.2307/2346806"
 
     def n_columns(self, n_labels: int) -> int:
-        """Return the number of accuracies of a coder."""
         return n_labels
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; every coder has an accuracy for each class, and "
             "errors are equally likely to be any other label."

@@ -52,7 +52,6 @@ class PairModel(Model):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return True
 
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
@@ -223,14 +222,12 @@ class MentionPairs(PairModel):
 
     @property
     def about_means(self) -> str:
-        """Priors of the population means as text."""
         return (
             f"Mean sensitivity of the coders: {self.sensitivity.in_words}; mean specificity: "
             f"{self.specificity.in_words}."
         )
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Each interpretation of a mention is true or not, so that a mention may have none, one "
             "or several; a coder accepts true ones with a sensitivity and rejects others with a "
@@ -282,7 +279,6 @@ class SingleTruth(PairModel):
 
     @property
     def has_none(self) -> bool:
-        """Return True if "none of these" is a candidate."""
         return self.none
 
     def prevalence_prior(self, n_classes: int) -> Floats:
@@ -304,11 +300,9 @@ class SingleTruth(PairModel):
 
     @property
     def about_means(self) -> str:
-        """Priors of the population means as text."""
         return f"Mean accuracy of the coders: {self.accuracy.in_words}."
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         other = ', or "none of these",' if self.none else ""
         return [
             f"One of the interpretations of a mention{other} is true; a coder names it with an "

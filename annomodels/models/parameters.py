@@ -50,7 +50,10 @@ class Parameter:
     kept: bool = True
     # whether the table of coders has a column of it; it is one number for each coder
     shown: bool = False
+    tells_spammers: bool = False  # whether it is 1 for coders who are spammers
     effect: str = ""  # of coefficients of covariates, what one more of each adds to, in words
+    # whether others depend on it so much that NUTS should learn the directions
+    correlated: bool = False
     optional: bool = False  # whether there are none where priors or data leave nothing to estimate
 
     def distribution(self, variables: Variables) -> Distribution | None:
@@ -162,6 +165,7 @@ class Defined(Variables):
 
         super().__init__(declared, n_labels)
         self.xp, self.codes = pt, codes
+        self.numbers: dict[str, TensorLike] = {}  # of the data, by name
 
     def make(self, each: Parameter, prior: Distribution | None) -> TensorLike:
         """Add the variable to the model."""
@@ -173,8 +177,10 @@ class Defined(Variables):
         return pm.Deterministic(each.name, each.follows(self), dims=each.dims)
 
     def data(self, name: str, values: AnyArray) -> TensorLike:
-        """Register numbers of the data, which are no part of the graph."""
-        return observed(name, values)
+        """Register numbers of the data once, which are no part of the graph."""
+        if name not in self.numbers:
+            self.numbers[name] = observed(name, values)
+        return self.numbers[name]
 
 
 class Drawn(Variables):
@@ -216,7 +222,7 @@ class Known(Variables):
     def log_priors(self, *, chosen: bool = False) -> dict[str, Floats]:
         """Log prior densities [draw] by variable, each after those that its prior depends on.
 
-        Those that somebody chose leave out coders around a population that is learned.
+        With `chosen`, coders around a population that is learned are left out.
         """
         found: dict[str, Floats] = {}
 

@@ -35,19 +35,16 @@ class DirichletRows:
     alpha: TensorLike
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
-        """Return a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.Dirichlet(name, a=self.alpha, dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draw values."""
         rows = np.broadcast_to(self.alpha, shape).reshape(-1, shape[-1])
         drawn = np.stack([rng.dirichlet(row) for row in rows]).reshape(shape)
         return np.maximum(drawn, np.finfo(float).tiny)
 
     def logp(self, x: Floats) -> Floats:
-        """Log density at ``x``."""
         return shares_logp(x, np.asarray(self.alpha))
 
 
@@ -59,17 +56,14 @@ class Betas:
     b: TensorLike
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
-        """Return a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.Beta(name, self.a, self.b, dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draw values, none so near to 0 or 1 that its logarithm is lost."""
         return np.clip(rng.beta(self.a, self.b, shape), 1e-12, 1 - 1e-12)
 
     def logp(self, x: Floats) -> Floats:
-        """Log density at ``x``."""
         alpha = np.stack(np.broadcast_arrays(self.a, self.b), axis=-1)
         return shares_logp(np.stack([x, 1.0 - x], axis=-1), alpha)
 
@@ -82,17 +76,14 @@ class Normal:
     sd: TensorLike | float
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
-        """Return a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.Normal(name, self.mean, self.sd, dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draw values."""
         return np.asarray(rng.normal(self.mean, self.sd, shape))
 
     def logp(self, x: Floats) -> Floats:
-        """Log density at ``x``."""
         z = (x - self.mean) / self.sd
         return np.asarray(-0.5 * z * z - np.log(self.sd) - 0.5 * math.log(2.0 * math.pi))
 
@@ -104,18 +95,15 @@ class ZeroSumNormal:
     sd: float = 1.0
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
-        """Return a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.ZeroSumNormal(name, sigma=self.sd, dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draw values."""
         z = rng.normal(size=shape)
         return np.asarray(self.sd * (z - z.mean(axis=-1, keepdims=True)))
 
     def logp(self, x: Floats) -> Floats:
-        """Log density at ``x``, on the plane of such vectors."""
         free = x.shape[-1] - 1
         square = (x**2).sum(axis=-1) / self.sd**2
         return np.asarray(-0.5 * square - free * math.log(self.sd * math.sqrt(2.0 * math.pi)))
@@ -129,20 +117,17 @@ class TruncatedNormal(Normal):
     sd: float
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
-        """Return a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.TruncatedNormal(name, mu=self.mean, sigma=self.sd, lower=0.0, dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draw values."""
         drawn = super().sample(rng, shape)
         while (drawn <= 0).any():
             drawn = np.where(drawn > 0, drawn, super().sample(rng, shape))
         return drawn
 
     def logp(self, x: Floats) -> Floats:
-        """Log density at ``x``."""
         from scipy.special import log_ndtr
 
         return np.where(x > 0, super().logp(x) - log_ndtr(self.mean / self.sd), -np.inf)
@@ -157,14 +142,12 @@ class OrderedNormal(Normal):
     mean: Floats
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
-        """Return a PyMC variable; call inside a model context."""
         import pymc as pm
         from pymc.distributions.transforms import ordered
 
         return pm.Normal(name, self.mean, self.sd, dims=dims, transform=ordered, initval=self.mean)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draw values."""
         drawn = super().sample(rng, shape)
         while (np.diff(drawn) <= 0).any():
             drawn = super().sample(rng, shape)
@@ -178,17 +161,14 @@ class Bernoulli:
     p: TensorLike
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
-        """Return a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.Bernoulli(name, self.p, dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draw values."""
         return (rng.random(shape) < self.p).astype(float)
 
     def logp(self, x: Floats) -> Floats:
-        """Log probability of ``x``."""
         return np.where(x > 0.5, np.log(self.p), np.log1p(-np.asarray(self.p)))
 
 

@@ -34,12 +34,12 @@ def advised(facts: Facts) -> tuple[int, float]:
     The size halves the interval of the number of wrong labels, if half a working day is enough;
     else it is that of an hour. The share is NaN if it is not known, 0 if all items are judged.
     """
-    from annomodels.auditing.design import beliefs, open_items
+    from annomodels.auditing.design import beliefs, calibration_prior, open_items
     from annomodels.auditing.estimator import forecast_widths, needed
 
     fit, of = facts.fit, facts.wrong
     width = (of.gold_high - of.gold_low) / max(of.n, 1)
-    part, prior, p = open_items(fit), fit.model.calibration_prior, beliefs(fit)
+    part, prior, p = open_items(fit), calibration_prior(fit), beliefs(fit)
     if of.n <= AUDIT_HOUR:
         return of.n, 0.0
     if not width > 0:

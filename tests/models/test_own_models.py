@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ import annomodels as am
 from annomodels.errors import EngineError, NotApplicable
 from annomodels.fitting.fit import ClassFit
 from annomodels.models.catalog import from_dict
+from annomodels.models.confusion import ConfusionModel
+from annomodels.priors import Dirichlet
 from annomodels.reporting.methods import bibtex, methods, methods_latex
 from annomodels.summaries.draws import model_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 import own_models
-from own_models import HandMade, Knowing, Neighbours, Tight
+from own_models import HandMade, Knowing, Lapsing, Neighbours, Tight
 
 
 @pytest.fixture(scope="module")
@@ -271,6 +273,18 @@ def test_a_model_is_written_down_and_read_back() -> None:
     changed = replace(Neighbours(), decay=2.0)
     assert changed.to_dict()["class"] == "own_models:Neighbours"
     assert "class" not in am.models.Mace().to_dict()
+
+
+def test_rows_that_come_from_nowhere_are_named() -> None:
+    @dataclass(frozen=True)
+    class Rowless(Lapsing, ConfusionModel):
+        prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+
+        def pymc_start(self, state):
+            return {}
+
+    with pytest.raises(EngineError, match="The variable confusion depends on itself"):
+        Rowless().sample_values(2, 2, np.random.default_rng(1))
 
 
 def test_a_model_without_rows_and_states_is_told_what_it_lacks(data) -> None:

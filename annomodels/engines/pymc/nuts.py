@@ -40,7 +40,7 @@ MOST_CONCENTRATED = 1e9
 def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
     """Values of the PyMC variables to start from: the best mode that EM reaches, see the census."""
     starter = cast("ConjugateModel", model.starter)
-    if not starter.by_counts:
+    if "em" not in starter.engines:
         raise EngineError(f"The {model.title} model names no conjugate model to start from.")
     relabel = starter.swappable and not (codes.gold >= 0).any()
     here = Spread(cut(codes, 1), Threads(1))
@@ -106,7 +106,7 @@ def _chains(
         noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in names_}
         code = compiled(pymc_model, noisy)
     settings.tell("compiling", 1.0)
-    return sample(code, settings, wanted, correlated=model.correlated)
+    return sample(code, settings, wanted, correlated=any(each.correlated for each in declared))
 
 
 def _stepped(

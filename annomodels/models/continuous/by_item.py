@@ -67,7 +67,6 @@ class BetaBinomialByItem(Model):
     family: ClassVar[str] = "alike"
     shared: ClassVar[bool] = True
     swappable: ClassVar[bool] = False
-    correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     population: FixedDiagonal = field(default_factory=lambda: Diagonal(10.0, 0.8))
@@ -90,7 +89,6 @@ class BetaBinomialByItem(Model):
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the population of the items of a class."""
         return (
             Parameter(
                 "population", ("truth", "label"), "simplex", "diagonal",
@@ -100,11 +98,11 @@ class BetaBinomialByItem(Model):
             Parameter(
                 "concentration", ("truth",), "pseudo-counts", prior=self.concentration,
                 about=f"Concentration of the items around it: {self.concentration.in_words}.",
+                correlated=True,
             ),
         )  # fmt: skip
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return {"state": [f"{label}/{n}" for label in labels for n in range(1, self.nodes + 1)]}
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
@@ -133,11 +131,9 @@ class BetaBinomialByItem(Model):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, 0.7, 10.0))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         mean = np.clip(state.population["population"], 0.05, 0.95)
         low = 1.2 * getattr(self.concentration, "minimum", 0.0)
         return {
@@ -162,7 +158,6 @@ class BetaBinomialByItem(Model):
         return States(share, emission, truth, {"item_share": coin})
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class and its own probability of the second label; coders "
             "are alike."

@@ -64,7 +64,6 @@ class Regressed(Model):
         return {} if known is None else {"coder_term": list(known.terms)}
 
     def terms(self, name: str) -> list[tuple[str, str]]:
-        """Terms of the coefficients of this name, each with what one more of it is."""
         known = self.coder_covariates
         if known is None or name != EFFECT.name:
             return []

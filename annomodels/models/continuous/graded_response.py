@@ -102,13 +102,10 @@ class GradedResponse(Model):
         return points, np.concatenate([[-np.inf], inner, [np.inf]])
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         cuts = [f"{a} | {b}" for a, b in pairwise(labels)]
         return {"cut": cuts, "state": [f"{x:.3g}" for x in self.grid()[0]]}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the cut-points, which follow from the prevalence, and coders on the scale."""
-
         def cuts(v: Variables) -> TensorLike:
             below = v.xp.clip(v.xp.cumsum(v["prevalence"])[:-1], LEAST_SHARE, 1.0 - LEAST_SHARE)
             inverse = erfinv if v.xp is np else v.xp.erfinv
@@ -142,17 +139,14 @@ class GradedResponse(Model):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         prevalence = np.exp(state.log_prevalence) + 0.02
         start = self.coders.start(len(state.log_confusion), len(prevalence))
         return {"prevalence": prevalence / prevalence.sum(), **start}
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has a place on a scale, standard normal; its true class is the stretch "
             "between two cut-points that the place lies in. Every coder sees the place shifted "

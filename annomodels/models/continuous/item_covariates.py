@@ -42,7 +42,6 @@ class HardnessRegressed(Regressed):
     nodes: int
 
     def __post_init__(self) -> None:
-        """Turn a table into :class:`annomodels.priors.Covariates`, and check the priors."""
         object.__setattr__(self, "item_covariates", covariates_of(self.item_covariates, "item"))
         super().__post_init__()
 
@@ -57,7 +56,6 @@ class HardnessRegressed(Regressed):
 
     @property
     def effect_parameters(self) -> tuple[Parameter, ...]:
-        """Declare the coefficients."""
         known = self.item_covariates
         if known is None:
             return super().effect_parameters
@@ -70,13 +68,11 @@ class HardnessRegressed(Regressed):
 
     @property
     def effect_coords(self) -> dict[str, list[str]]:
-        """Names of the terms."""
         known = self.item_covariates
         own = {} if known is None else {"item_term": list(known.terms)}
         return {**super().effect_coords, **own}
 
     def terms(self, name: str) -> list[tuple[str, str]]:
-        """Terms of the coefficients of this name, each with what one more of it is."""
         known = self.item_covariates
         if known is None or name != ITEM_EFFECT.name:
             return super().terms(name)
@@ -84,7 +80,6 @@ class HardnessRegressed(Regressed):
 
     @property
     def effect_start(self) -> dict[str, Floats]:
-        """Values of the coefficients to start from."""
         known = self.item_covariates
         own = {} if known is None else {ITEM_EFFECT.name: np.zeros(len(known.terms))}
         return {**super().effect_start, **own}

@@ -63,7 +63,6 @@ class ItemDifficulty(Model):
     """
 
     name: ClassVar[str] = "item-difficulty"
-    item_effects_summed: ClassVar[bool] = True
     title: ClassVar[str] = "item difficulty"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     family: ClassVar[str] = "alike"
@@ -75,7 +74,6 @@ class ItemDifficulty(Model):
     nodes: int | None = None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         points, _ = effect_nodes(len(labels) - 1, self.nodes)
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state}
@@ -88,7 +86,6 @@ class ItemDifficulty(Model):
         return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare locations and spreads of the logits."""
         dims = ("truth", "contrast")
         return (
             Parameter(
@@ -111,7 +108,6 @@ class ItemDifficulty(Model):
         return point_states(v, weights, rows[None], effect)
 
     def density(self, codes: Encoded) -> Density | None:
-        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not ItemDifficulty:
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
@@ -120,11 +116,9 @@ class ItemDifficulty(Model):
 
     @property
     def starter(self) -> Pooled:
-        """The conjugate model whose mode is the starting point."""
         return Pooled(self.prevalence)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the pooled model."""
         rows = state.log_confusion[0].T
         location = against_last(rows)
         return {
@@ -138,7 +132,6 @@ class ItemDifficulty(Model):
         return values["item_location"][None], values["item_spread"]
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class and its own logits, normal around those of its "
             "class, relative to the last label; coders are alike."

@@ -76,7 +76,6 @@ class LogisticRandomEffects(Regressed):
     """
 
     name: ClassVar[str] = "logistic-random-effects"
-    item_effects_summed: ClassVar[bool] = True
     title: ClassVar[str] = "logistic random effects"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     family: ClassVar[str] = "hardness"
@@ -94,7 +93,6 @@ class LogisticRandomEffects(Regressed):
         return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         points, _ = effect_nodes(len(labels) - 1, self.nodes)
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state, **self.effect_coords}
@@ -107,7 +105,6 @@ class LogisticRandomEffects(Regressed):
         return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare locations and spreads of the logits."""
         dims = ("truth", "contrast")
 
         def logits(v: Variables) -> PartlyCentred:
@@ -142,7 +139,6 @@ class LogisticRandomEffects(Regressed):
         return point_states(v, weights, rows, effect)
 
     def density(self, codes: Encoded) -> Density | None:
-        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not LogisticRandomEffects or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
@@ -151,11 +147,9 @@ class LogisticRandomEffects(Regressed):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, 0.7))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         logit = against_last(state.log_confusion.transpose(0, 2, 1))
         location = logit.mean(axis=0)
         spread = np.maximum(logit.std(axis=0), 0.2)
@@ -173,7 +167,6 @@ class LogisticRandomEffects(Regressed):
         return values["coder_logit"], -values["item_spread"]
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class and an effect on the logits of all coders; every coder "
             "has logits for each class around a population that is estimated too. All logits are "

@@ -76,7 +76,6 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return self.effect_coords
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
@@ -88,7 +87,6 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return np.asarray(rows / rows.sum(axis=-1, keepdims=True))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the population of the coders."""
         dims = ("truth", "label")
         return (
             Parameter(
@@ -124,11 +122,9 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, self.centre.accuracy))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         rows = np.transpose(state.log_confusion, (0, 2, 1))
         logits = rows - rows.mean(axis=2, keepdims=True)
         location = logits.mean(axis=0)
@@ -155,7 +151,6 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return {**values, "shift": shift, "z": z}
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; every coder has a confusion matrix whose rows are "
             "softmax of normal logits around a population that is estimated too."

@@ -82,11 +82,9 @@ class Ordinal(ConfusionModel):
         )
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return {"cut": [f"{a} | {b}" for a, b in pairwise(labels)]}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the cut-points, and how coders use the scale."""
         middle = np.arange(n_labels - 1, dtype=float) + 0.5
         cuts = Parameter(
             "cuts", ("cut",), prior=OrderedNormal(middle, self.cut_spread),
@@ -105,11 +103,9 @@ class Ordinal(ConfusionModel):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         prevalence = np.exp(state.log_prevalence)
         return {
             "prevalence": prevalence,
@@ -118,7 +114,6 @@ class Ordinal(ConfusionModel):
         }
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class; the classes lie one step apart on a scale. Every "
             "coder sees the place of the item shifted and blurred (logistic) and cuts the scale "

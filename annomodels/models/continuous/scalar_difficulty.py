@@ -116,7 +116,6 @@ class ScalarDifficulty(HardnessRegressed):
     citation: ClassVar[str] = "Carpenter (2008)"
     family: ClassVar[str] = "hardness"
     swappable: ClassVar[bool] = False
-    correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     accuracy: Probability = 0.7
@@ -162,7 +161,6 @@ class ScalarDifficulty(HardnessRegressed):
     # -- names -----------------------------------------------------------------------------------
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare abilities and difficulties, and what the options of the model add to them."""
         along = ("truth",) if self.by_class else ()
         hard, tilt = HalfNormal(self.difficulty or 1.0), LogNormal(1.0, self.discrimination or 1.0)
         level = TruncatedNormal(self.centre(n_labels), self.level_spread / math.sqrt(n_labels))
@@ -191,7 +189,7 @@ class ScalarDifficulty(HardnessRegressed):
                 about=f"Spread of the coders: half-normal with scale {self.ability_spread:g} "
                 f"logits. Spread of the difficulties: {words}.",
             ),
-            Parameter("level", (), "positive", prior=level, kept=False),
+            Parameter("level", (), "positive", prior=level, kept=False, correlated=True),
             Parameter(
                 "contrast", ("truth",), "zero-sum", prior=ZeroSumNormal(self.contrast_spread),
                 kept=False,
@@ -215,7 +213,6 @@ class ScalarDifficulty(HardnessRegressed):
         return (*out, *self.effect_parameters)
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         nodes = [f"{x:.2f}" for x in self.quadrature[0]]
         if self.item_covariates is not None:  # they move with the items
             nodes = [str(n) for n in range(1, self.n_points + 1)]
@@ -262,11 +259,9 @@ class ScalarDifficulty(HardnessRegressed):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, 0.7, 10.0))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         values = {**start_values(state), **self.effect_start}
         if not self.difficulty_fixed:
             start = min(0.8 * self.difficulty, 1.0)
@@ -280,7 +275,6 @@ class ScalarDifficulty(HardnessRegressed):
         return values
 
     def density(self, codes: Encoded) -> Density | None:
-        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not ScalarDifficulty or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.difficulty_density import DifficultyDensity
@@ -305,7 +299,6 @@ class ScalarDifficulty(HardnessRegressed):
         return {**found, "preference": common, "z": z}
 
     def n_states(self, n_labels: int) -> int:
-        """Return the number of states an item may be in."""
         points = len(self.quadrature[0]) if self.item_covariates is None else self.n_points
         return n_labels * points
 
@@ -334,7 +327,6 @@ class ScalarDifficulty(HardnessRegressed):
         )
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
         return [
             "Every item has one true class and a difficulty; every coder has an ability for each "
             "class, drawn from a population that is estimated too. The log-odds of the right "

@@ -57,7 +57,6 @@ class Ambiguous(StateModel):
     title: ClassVar[str] = "ambiguous items"
     citation: ClassVar[str] = "this package, after Poesio and Artstein (2005)"
     family: ClassVar[str] = "readings"
-    fewest_labels: ClassVar[int] = 3
 
     coders: ConjugateModel = field(default_factory=HonestAndSpammers)
     ambiguous: Beta = field(default_factory=lambda: Beta(1.0, 9.0))
@@ -98,7 +97,6 @@ class Ambiguous(StateModel):
         )  # fmt: skip
 
     def story(self) -> list[str]:
-        """Assumptions about the items as text."""
         shares = ", ".join(f"{u:g}" for u in self.shares)
         return [
             "An item may be ambiguous between two classes, of which each coder perceives one; "

@@ -60,7 +60,6 @@ class Consensus(StateModel):
         )
 
     def story(self) -> list[str]:
-        """Assumptions about the items as text."""
         return [
             "What coders perceive may differ from the truth, for all of them alike; the crowd is "
             f"right about {100 * self.error.accuracy:.0f} % of the items of a class (a prior "

@@ -68,7 +68,6 @@ class EasyHardItems(StateModel):
         )
 
     def story(self) -> list[str]:
-        """Assumptions about the items as text."""
         return [
             "Some items are easy: all coders label them correctly. The confusion matrices speak of "
             f"the others. Share of easy items: Beta({self.easy.a:g}, {self.easy.b:g}).",

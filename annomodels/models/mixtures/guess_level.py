@@ -72,7 +72,6 @@ class GuessLevel(StateModel):
         )
 
     def story(self) -> list[str]:
-        """Assumptions about the items as text."""
         levels = ", ".join(f"{share:g}" for share in self.levels)
         return [
             f"Every item has a share of labels that are guesses ({levels}); guesses follow one "

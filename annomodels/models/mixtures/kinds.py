@@ -56,7 +56,6 @@ class HonestAndSpammers(HierarchicalDawidSkene):
     """
 
     name: ClassVar[str] = "kinds"
-    kind_of_coder: ClassVar[str] = "spammer"
     title: ClassVar[str] = "honest coders and spammers"
     citation: ClassVar[str] = "Raykar and Yu (2012)"
 
@@ -66,7 +65,6 @@ class HonestAndSpammers(HierarchicalDawidSkene):
     habit: Proper = field(default_factory=lambda: Dirichlet(0.5))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the population of the honest coders, and who is a spammer."""
         return (
             *super().own_parameters(n_labels),
             Parameter(
@@ -75,7 +73,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
                 f"item; share of spammers: {self.share.in_words}.",
             ),
             Parameter(
-                "spammer", ("coder",), "unit", watched="",
+                "spammer", ("coder",), "unit", watched="", tells_spammers=True,
                 prior=lambda v: Bernoulli(v["spammer_share"][..., None]),
             ),
             Parameter(
@@ -86,7 +84,6 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         )  # fmt: skip
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         state = super().start(counts, sizes)
         said = counts.sum(axis=2) + self.habit.alpha(len(sizes))
         state.population |= {
@@ -203,5 +200,4 @@ class Spammers(StateModel):
         return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
 
     def story(self) -> list[str]:
-        """Assumptions about the items as text: they are as in Dawid-Skene."""
         return []

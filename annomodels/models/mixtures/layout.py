@@ -47,7 +47,6 @@ class ExtraRow(Part):
 
     @property
     def parameter(self) -> Parameter:
-        """Declare the shares of the labels."""
         return self.declared(("coder", "label"), "") if self.by_coder else self.declared(("label",))
 
 
@@ -57,7 +56,6 @@ class Truths(Part):
 
     @property
     def parameter(self) -> Parameter:
-        """Declare the rows."""
         return self.declared(("perceived", "truth"))
 
 

@@ -142,7 +142,6 @@ class Readings(StateModel):
         )
 
     def story(self) -> list[str]:
-        """Assumptions about the items as text."""
         totals = " or ".join(f"{total:g}" for total in self.concentrations)
         prior = zip(self.pseudo_items, self.sharpness, strict=True)
         powers = ", ".join(f"{power:g} ({alpha:g})" for alpha, power in prior)

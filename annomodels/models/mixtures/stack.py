@@ -130,13 +130,6 @@ class Stack(HierarchicalDawidSkene):
     engines: ClassVar[tuple[str, ...]] = ("gibbs",)
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
-    # logit of the real share of wrong labels less that of the expected one: mean and spread over
-    # the sets of families left out, which count alike
-    calibration_prior: ClassVar[tuple[float, float]] = (0.15, 0.9)
-    coder_note: ClassVar[str] = (
-        "Coders and classes are those of the hierarchical model, given truths drawn from the "
-        "stack: their intervals include the uncertainty about the truth."
-    )
 
     # Learned on public sets of nine families by benchmarks/truth.py --learn, and rounded: halfway,
     # tempering, believed, unknown. Chosen on the same sets: the others, for coverage; sharpness is
@@ -266,7 +259,6 @@ class Stack(HierarchicalDawidSkene):
         return pymc_model
 
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors of the coders."""
         return [
             "P(truth) is a mixture of the hierarchical model at its mode and of the votes, in "
             "which items are easy or hard. The more the errors of coders on an item go together, "

@@ -39,7 +39,6 @@ class StateModel(Model):
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
-    by_states: ClassVar[bool] = True
     coders: ConjugateModel
 
     # -- what a member says ---------------------------------------------------------------------
@@ -57,7 +56,6 @@ class StateModel(Model):
 
     @property
     def starter(self) -> ConjugateModel:
-        """The conjugate model whose mode is the starting point."""
         return self.coders
 
     @property
@@ -66,7 +64,6 @@ class StateModel(Model):
         return self.coders
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
-        """Group of each coder, where the coders of the data have several; else empty."""
         return self.coders.group_of(coders)
 
     def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -77,7 +74,6 @@ class StateModel(Model):
     def newcomers(
         self, draws_of: DrawsOf, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats] | None:
-        """Two coders yet to come: shares of the states, and what each says in every state."""
         one, other = self.coders.new_rows(draws_of, rng), self.coders.new_rows(draws_of, rng)
         if one is None or other is None:
             return None
@@ -100,7 +96,6 @@ class StateModel(Model):
         return cached_layout(self, n_labels).truth
 
     def yes_or_no(self, n_labels: int) -> frozenset[str]:
-        """Values of the states that are 1 or 0, so that their mean is a probability."""
         values = cached_layout(self, n_labels).values
         return frozenset(name for name, v in values.items() if np.isin(v, (0, 1)).all())
 
@@ -111,18 +106,15 @@ class StateModel(Model):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return self.coders.proper
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         layout = cached_layout(self, len(labels))
         choices = {dim: list(names) for dim, names in layout.choices.items()}
         own = {"perceived": list(labels), "state": list(layout.names), **choices}
         return {**self.coders.coords(labels), **own}
 
     def describe(self) -> list[str]:
-        """Assumptions and priors as text, those of the coders first."""
         return [*self.coders.describe(), *self.story()]
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
@@ -223,7 +215,6 @@ class StateModel(Model):
         )
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the coders' model."""
         n_coders, n_labels, _ = state.log_confusion.shape
         items = {
             name: alpha / alpha.sum(axis=-1, keepdims=True)
@@ -241,7 +232,6 @@ class StateModel(Model):
         return out
 
     def n_states(self, n_labels: int) -> int:
-        """Return the number of states an item may be in."""
         return len(cached_layout(self, n_labels).base)
 
     def states(self, values: dict[str, Floats]) -> States:
