@@ -145,7 +145,7 @@ class OrderedNormal(Normal):
         import pymc as pm
         from pymc.distributions.transforms import ordered
 
-        return pm.Normal(name, self.mean, self.sd, dims=dims, transform=ordered, initval=self.mean)
+        return pm.Normal(name, self.mean, self.sd, dims=dims, transform=ordered)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         drawn = super().sample(rng, shape)

@@ -32,7 +32,7 @@ def by_pymc(model, data, values, names):
         on_unused_input="ignore",
     )
     whole = {each.name for each in defined.discrete_value_vars}
-    point = {v.name: values[v.name] for v in defined.value_vars}
+    point = {defined.rvs_to_values[rv].name: values[rv.name] for rv in defined.free_RVs}
     point = {name: v.astype(int) if name in whole else v for name, v in point.items()}
     draws = range(len(values["prevalence"]))
     return np.array([logp({name: v[draw] for name, v in point.items()}) for draw in draws])
