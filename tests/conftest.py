@@ -30,7 +30,12 @@ gc.disable()
 
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
-    "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=_SLOW_IS_FINE
+    "ci",
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    max_examples=40,
+    suppress_health_check=_SLOW_IS_FINE,
 )
 for _name, _examples in (("dev", 20), ("quick", 10)):
     settings.register_profile(

@@ -246,6 +246,10 @@ def test_whatever_a_crafted_fit_says_no_command_fails_inside(command, files, tmp
             continue
         shutil.copy(files["stack"], path)
         craft(path, change)
+        try:
+            am.load(path)
+        except AnnotationError:
+            continue  # commands say the same
         code = main([command, str(path), *(more if command == "report" else [])])
         assert code in (0, 2, 3), (n, capsys.readouterr().err)
         capsys.readouterr()

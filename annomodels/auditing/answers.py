@@ -1,4 +1,4 @@
-"""Answers of experts on audited items: read, and checked against the fit and the draw."""
+"""Expert answers on audited items: reading, and checks against the fit and the sample."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from annomodels.types import Bools, Floats, Ints
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
-# sampling weights may add up to this much less or more than the items there are, as a factor
+# maximum factor between the sum of the sampling weights and the number of items
 MOST_OFF = 1.5
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Truth of audited items by code, and notes on what was left out."""
+    """Truth of audited items by code, and notes on omitted items."""
 
-    item: Ints  # of the sample, with their truth
+    item: Ints  # sampled items
     truth: Ints
-    extra: Ints  # judged without being drawn, with their truth
+    extra: Ints  # judged items outside the sample
     extra_truth: Ints
     notes: tuple[str, ...]
 
     def as_extra(self) -> Answers:
-        """Return a copy from which nothing follows for other items."""
+        """Return a copy whose items are all outside the sample."""
         items = np.concatenate([self.item, self.extra])
         truth = np.concatenate([self.truth, self.extra_truth])
         none = np.empty(0, dtype=np.int64)
@@ -47,7 +47,7 @@ def answers_of(
     given: Mapping[Any, Any] | str | os.PathLike[str],
     design: Design | None,
 ) -> Answers:
-    """Read answers, check them against the fit and the draw, and code them."""
+    """Read answers, check them against the fit and the sample, and code them."""
     found = read_answers(fit.data, given)
     items, labels = places(fit.data.items), places(fit.data.labels)
     known: dict[int, int] = {}
@@ -130,7 +130,7 @@ def _source(given: object) -> str:
 
 
 def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Bools) -> list[str]:
-    """Note drawn items that were not judged, and judged items that were not drawn."""
+    """Return notes on drawn items without an answer, and on judged items that were not drawn."""
     notes = []
     rounds = np.repeat(np.arange(len(design.rounds)), [len(part) for part in design.rounds])
     judged = np.bincount(rounds, np.isin(design.items(fit), codes), len(design.rounds))
@@ -162,9 +162,9 @@ def counts_of(
     cluster: Ints | None,
     alike: bool,
 ) -> tuple[Observed, Floats]:
-    """Return the count of each audited item next to the model, and its weight without one."""
-    # The items of a stratum count as equally many with equal weights and without clusters would
-    # (Kish 1965); among themselves they keep their weights, however large clusters are.
+    """Return the count of each audited item with a model, and its weight without one."""
+    # The counts of a stratum sum to its effective sample size, given weights and clusters (Kish
+    # 1965); within a stratum they are proportional to the weights.
     n, stratum = len(answers.item), strata.stratum[answers.item]
     if weights is not None:
         alone = weights
@@ -180,13 +180,13 @@ def counts_of(
     squares = np.bincount(stratum, each * of_piece[piece], len(strata))
     count = each * (sums / np.maximum(squares, 1e-300))[stratum]
     if n:
-        # a cluster in several strata tells each of them the same
+        # reduces the counts for clusters in several strata
         count *= (np.bincount(piece, alone) ** 2).sum() / (np.bincount(mine, alone) ** 2).sum()
     return Observed(answers.item, answers.truth, count), alone
 
 
 def apart(cluster: Ints) -> Ints:
-    """Code clusters from 0; an item of none (-1) is a cluster by itself."""
+    """Code clusters from 0; an item without one (-1) is a separate cluster."""
     own = cluster.max(initial=-1) + 1 + np.arange(len(cluster))
     return np.unique(np.where(cluster >= 0, cluster, own), return_inverse=True)[1]
 

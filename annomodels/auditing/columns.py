@@ -1,4 +1,4 @@
-"""Columns of the tables of an estimate, by name; a light file, since options list the names."""
+"""Columns of the tables of an estimate, by name; imports little, since options list the names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How audited items are drawn: strata, allocation, and what is saved of it."""
+"""Sampling design of an audit: strata, allocation, and its file."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from annomodels.types import Bools, Floats, Ints
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
-# items audited of a stratum, about; the more strata, the more an audit gains from P(truth), and
-# the less can be seen of what differs inside one
+# approximate number of audited items per stratum; more strata use more of P(truth), but show less
+# of the differences inside a stratum
 PER_STRATUM = 3
-# smallest P(wrong) that a stratum is given items for: a crowd may be sure and wrong
+# minimum P(wrong) in the allocation, because a confident crowd may be wrong
 FLOOR = 0.04
-# number of strata from which each predicted label gets separate strata
+# a predicted label gets separate strata if its share of the strata is at least this
 ENOUGH = 0.6
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Items that may be audited, in strata."""
+    """Strata of the items that may be audited."""
 
-    stratum: Ints  # of each item, -1 of items that are no part of it [item]
+    stratum: Ints  # stratum of each item, -1 for excluded items [item]
     size: Ints  # number of items [stratum]
-    want: Floats  # share of an audit, with a sum of 1 [stratum]
+    want: Floats  # proportion of the audit, with a sum of 1 [stratum]
 
     def __len__(self) -> int:
         return len(self.size)
@@ -47,26 +47,26 @@ class Strata:
         return np.asarray(sums / np.maximum(self.size, 1))
 
     def without(self, items: Ints) -> Strata:
-        """Return a copy without some items, from which nothing follows for the others."""
+        """Return a copy that excludes some items."""
         stratum = self.stratum.copy()
         stratum[items] = -1
         size = np.bincount(stratum[stratum >= 0], minlength=len(self))
         return replace(self, stratum=stratum, size=size)
 
     def only(self, items: Ints) -> Strata:
-        """Return the strata of some items; those without any of them are left out."""
+        """Return the strata of some items, without strata that become empty."""
         stratum = np.full(len(self.stratum), -1)
         used, of_item = np.unique(self.stratum[items], return_inverse=True)
         stratum[items] = of_item
         return Strata(stratum, np.bincount(of_item, minlength=len(used)), self.want[used])
 
     def count(self, chosen: Ints | Bools, weights: Floats | None = None) -> Floats:
-        """Count chosen items, or add up their weights, shape [stratum]."""
+        """Count chosen items, or sum their weights, shape [stratum]."""
         return np.bincount(self.stratum[chosen], weights, len(self)).astype(float)
 
 
 def stratify(p_truth: Floats, part: Bools, size: int) -> Strata:
-    """Put items into strata that deserve about three audited items each."""
+    """Divide items into strata whose optimal allocation is about three audited items each."""
     # Items of a predicted label are sorted by q = P(wrong), at least FLOOR, and cut at equal sums
     # of sqrt(q (1 - q)): Neyman's allocation (1934, doi:10.2307/2342192) then gives each stratum
     # equally many items (Dalenius & Hodges 1959, doi:10.1080/01621459.1959.10501501).
@@ -99,13 +99,13 @@ def stratify(p_truth: Floats, part: Bools, size: int) -> Strata:
 
 
 def allocate(strata: Strata, size: int, had: Ints | None = None) -> Ints:
-    """Return how many more items of each stratum to audit, so that the sum is `size`."""
+    """Return the number of further items to audit per stratum, with a sum of `size`."""
     before = np.zeros(len(strata), dtype=np.int64) if had is None else had
     room = strata.size - before
     goal = min(size, int(room.sum()))
     out = np.zeros(len(strata), dtype=np.int64)
     for _ in range(goal):
-        # the stratum that is furthest behind its share, those without any item first
+        # the stratum that is furthest below its target, starting with strata without audited items
         behind = (before + out) / strata.want
         behind[out >= room] = np.inf
         out[int(behind.argmin())] += 1
@@ -117,7 +117,7 @@ KIND, VERSION = "annomodels audit", 1
 
 @lru_cache(maxsize=4)
 def places(names: tuple[Hashable, ...]) -> Mapping[Hashable, int]:
-    """Return codes by name and by its text; a name goes before the text of another."""
+    """Return codes by name and by string; a name takes precedence over an equal string."""
     place: dict[Hashable, int] = {name: n for n, name in enumerate(names)}
     for n, name in enumerate(names):
         if not isinstance(name, str):
@@ -129,25 +129,25 @@ def places(names: tuple[Hashable, ...]) -> Mapping[Hashable, int]:
 class Design:
     """The rounds of an audit."""
 
-    fingerprint: str  # of the fit, and of its data
+    fingerprint: str  # fingerprints of the fit and of its data
     data: str
-    first: int  # size of the first round, which decides on the strata
-    seeds: tuple[int, ...]  # of each round
+    first: int  # size of the first round, which determines the strata
+    seeds: tuple[int, ...]  # one per round
     rounds: tuple[tuple[Hashable, ...], ...]  # items of each round
-    chances: tuple[float, ...] = ()  # chance of each drawn item to be drawn, in order
-    among: tuple[Hashable, ...] | None = None  # items that could be drawn, if not all open ones
+    chances: tuple[float, ...] = ()  # selection probability of each drawn item, in order
+    among: tuple[Hashable, ...] | None = None  # sampling frame, None for all open items
 
     def strata(self, fit: Fit) -> Strata:
         """Return the strata that the items were drawn from."""
         return stratify(beliefs(fit), open_items(fit, self.among), self.first)
 
     def items(self, fit: Fit) -> Ints:
-        """Return the codes of the items of all rounds, in their order."""
+        """Return the codes of the items of all rounds, in order."""
         place = places(fit.data.items)
         return np.array([place[item] for part in self.rounds for item in part], dtype=np.int64)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
-        """Save it as JSON."""
+        """Save the design as JSON."""
         from annomodels.io.writing import atomic_path
 
         saved = {
@@ -167,7 +167,7 @@ class Design:
 
 
 def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
-    """Read what :meth:`Design.save` wrote, with the names that the data of the fit have."""
+    """Read a file of :meth:`Design.save`, with the names in the data of the fit."""
     from annomodels.io.border import decoded, name_of, raw_bytes
     from annomodels.io.objects import json_value
 
@@ -202,7 +202,7 @@ def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
 
 
 def of_these_data(mark: str, fit: Fit, source: str) -> None:
-    """Refuse items that were drawn from other data."""
+    """Raise AnnotationError if items were drawn from other data."""
     if mark != labels_mark(fit):
         what = "These items were drawn from a fit of other data."
         again = Verb("am.audit without earlier=", "annomodels audit --start-over")
@@ -211,7 +211,7 @@ def of_these_data(mark: str, fit: Fit, source: str) -> None:
 
 
 def labels_mark(fit: Fit) -> str:
-    """Return the fingerprint of the labels; truths that are found later do not change it."""
+    """Return the fingerprint of the labels, which later truths do not change."""
     data: Any = fit.data
     return str(data.replace(gold=None).fingerprint)
 
@@ -222,7 +222,7 @@ def fingerprint(fit: Fit) -> str:
 
 
 def belief_mark(fit: Fit) -> str:
-    """Return a hash of the items and P(truth) of a fit; coders may have other names."""
+    """Return a hash of the items and P(truth) of a fit, independent of coder names."""
     return _hashed(repr([label_text(item) for item in fit.data.items]), fit)
 
 
@@ -248,7 +248,7 @@ def calibration_prior(fit: Fit) -> tuple[float, float]:
 
 
 def open_items(fit: Fit, among: tuple[Hashable, ...] | None = None) -> Bools:
-    """Select items of unknown truth, and of these the items that could be drawn."""
+    """Select items of unknown truth, only those in `among` if given."""
     data: Any = fit.data
     part: Bools = data.known < 0
     if among is not None:

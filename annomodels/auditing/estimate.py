@@ -1,4 +1,4 @@
-"""The numbers of a fit put right by audited items, as tables."""
+"""Estimates of a fit corrected by audited items, as tables."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from annomodels.spans.fit import SpanFit
 
 DRAWS = 4000
-# strata are made as for so many audited items at least
+# minimum number of audited items for the number of strata
 FEWEST = 30
 OTHER = (
     "The items were drawn from another fit of these data; each counts by its probability there, "
@@ -64,56 +64,53 @@ BY_DESIGN = (
 class Estimate(Summary):
     """Estimates from audited items and a fit; every table has 95 % intervals.
 
-    Their ends are the 2nd and the 98th percentile of the draws. How often they cover the true
-    number was measured on public sets and simulated crowds, see docs/guide/evidence.md.
+    Their ends are the 2nd and the 98th percentile of the draws. Their coverage was measured on
+    public data sets and simulated crowds, see docs/guide/evidence.md.
 
     Parameters
     ----------
     title, draws, notes, columns
-        As of every summary; the draws are wrong, still_wrong and prevalence.
+        As in every summary; the draws are wrong, still_wrong and prevalence.
     table
-        One row for each of accuracy (share of the gold labels that are right), wrong (how many are
-        wrong) and the prevalence of each label: quantity, label, value, low, high; audit,
-        audit_low, audit_high (the audited items alone, without a model); model, model_low,
-        model_high (what the fit says alone).
+        One row for each of accuracy (proportion of right gold labels), wrong (number of wrong gold
+        labels) and the prevalence of each label: quantity, label, value, low, high; audit,
+        audit_low, audit_high (by the audited items alone, without a model); model, model_low,
+        model_high (by the fit alone).
     thresholds
-        One row for each threshold: gold labels at least as probable as it, their number, and how
-        many of them are right.
+        One row per threshold: number and accuracy of the gold labels whose probability is at least
+        the threshold.
     coders
-        One row for each coder: number of labels, of audited ones, of right ones among these, and
-        the share of their labels that is right.
+        One row per coder: number of labels, of audited labels, of right audited labels, and the
+        accuracy of all labels.
     classes
-        One row for each coder and label, where they are not too many: of the audited items whose
-        truth is the label, the share that the coder gave it (its recall; with two labels that
-        of the other one is the specificity).
+        One row per coder and label, unless there are too many: the recall of the coder for the
+        label, on audited items (with two labels, the recall of the other label is the specificity).
     slices
-        One row for each slice, quantity and label, as in `table`. Each slice is estimated by
-        itself, because errors can gather in it; without audited items it has the share by the
-        model and no interval. The same holds for `thresholds` and `systems`.
+        One row per slice, quantity and label, as in `table`. Each slice is estimated separately,
+        because errors can cluster in it; without audited items it has the value by the model and
+        no interval. The same applies to `thresholds` and `systems`.
     differences
-        One row for each two slices of one kind: the difference of a quantity, and the probability
+        One row per pair of slices of one kind: the difference of a quantity, and the probability
         that the first is higher.
     systems
-        One row for each system compared in pairs: the share of its comparisons that it won, a tie
-        counting one half.
+        One row per system that is compared in pairs: its win rate, in which a tie counts one half.
     panel
-        Quantities on all coders together: how many independent ones they are worth, and how they
-        compare with the best one alone.
+        Quantities of all coders together: the effective number of coders, and the comparison with
+        the best coder.
     needs
-        One row for each number of further items: the expected width of the interval of accuracy.
+        One row per number of further items: the expected width of the interval of the accuracy.
     by_design
         True if the sampling design alone guarantees the coverage of the intervals.
     n_audited, n_items
-        How many items were drawn and judged, and how many there are whose truth the fit did not
-        know.
+        Number of items that were drawn and judged, and of items of unknown truth in the fit.
     answers
         The truth of the judged items by code.
     lesson
-        What they teach of P(truth) of the others.
+        P(truth) of all items, updated on the judged ones.
     how
         Design of the sample: "audit" (by am.audit), "random", "weights", or "chosen".
     mark
-        Of the items and P(truth) of the fit that it is of.
+        Hash of the items and P(truth) of the fit.
     """
 
     thresholds: pd.DataFrame = field(kw_only=True)
@@ -138,7 +135,7 @@ class Estimate(Summary):
         Raises
         ------
         KeyError
-            When there is none.
+            If there is no such row.
         """
         at = (self.table["quantity"] == quantity) & (self.table["label"] == label)
         if not at.any():
@@ -147,20 +144,20 @@ class Estimate(Summary):
         return {str(name): found[name] for name in found.index}
 
     def after(self, fit: Fit) -> Fit:
-        """Return the fit with its gold labels as they are after the audit, for tables and the page.
+        """Return the fit with its gold labels after the audit, for tables and the page.
 
-        Audited items are known, and P(truth) of the others is as they teach it. Coders and
-        prevalence stay those of the fit: what the audit says of them is in the tables here.
+        Audited items are known, and P(truth) of the others is updated on them. Coders and
+        prevalence are those of the fit; the tables here show their estimates by the audit.
 
         Parameters
         ----------
         fit
-            The fit that was audited, of which further rounds are to be drawn.
+            The audited fit, from which further rounds are drawn.
 
         Raises
         ------
         AnnotationError
-            When the estimate is of other data, or of another fit of them.
+            If the estimate is of other data, or of another fit.
         """
         if belief_mark(fit) != self.mark:
             what = "The estimate is of other data than this fit, or of another fit of them."
@@ -198,12 +195,12 @@ def estimate(
         y_s \sim \text{Binomial}(n_s, \theta_s), \quad
         T = \sum_s y_s + \sum_s \text{Binomial}(N_s - n_s, \theta_s)
 
-    In stratum s of :math:`N_s` items, :math:`y_s` of :math:`n_s` audited ones have what is counted.
-    :math:`\mu_s` is what the fit says of the stratum, moved by a shift and a slope that all strata
-    share (for the share of a label, those that mostly have it and the others share one each); they
-    and the weight w of the model are estimated from the audited items under a nearly flat prior. T
-    counts the items at hand. No interval is narrower than that of an estimate without bias from
-    the same strata, so that it allows for a model that is wrong.
+    In stratum s of :math:`N_s` items, :math:`y_s` of :math:`n_s` audited items have the counted
+    property. :math:`\mu_s` is the prediction of the fit, corrected by a shift and a slope that all
+    strata share (for the share of a label, strata that mostly have it and the others are separate).
+    These and the weight w of the model are estimated from the audited items under a nearly flat
+    prior. T is the total in the data. No interval is narrower than that of an unbiased estimate
+    from the same strata, so that it allows for a wrong model.
 
     Parameters
     ----------
@@ -211,23 +208,23 @@ def estimate(
         A fit of classes in memory, or of spans: its precision, recall and F1 are estimated.
     truth
         The true labels of audited items: a mapping, or a file with the columns item and label.
-        Items without a label are passed over.
+        Items without a label are ignored.
     audit
-        What :func:`annomodels.audit` gave for this fit, or the file that it was saved to.
+        The result of :func:`annomodels.audit` for this fit, or its file.
     use
-        Without `audit`: "audit" if all items had the same chance to be judged; "fit", the default,
-        if that is not known, so that the numbers rest on the model.
+        Without `audit`: "audit" if all items had the same probability of selection; "fit", the
+        default, if that is unknown, so that the estimates depend on the model.
     by
-        Slices: for each name the slice of each item, such as ``{"system": {"t1": "A"}}``.
+        Slices: for each name, the slice of each item, such as ``{"system": {"t1": "A"}}``.
     pairs
-        Where an item compares two systems: these two, in the order of `wins`.
+        If items compare two systems: the two systems of each item, in the order of `wins`.
     wins
-        The label that says that the first system won, and the one that the second did; the first
-        two labels by default. Others are ties.
+        The labels for a win of the first and of the second system, by default the first two labels.
+        Other labels are ties.
     weights
-        Without `audit`: inverse of the probability with which each judged item was drawn.
+        Without `audit`: the inverse selection probability of each judged item.
     clusters
-        The cluster of items that are repeats of each other; those of one cluster count as one.
+        Cluster of each item, for items that repeat each other; a cluster counts as one item.
     draws, seed
         Number and seed of the draws.
 
@@ -238,11 +235,10 @@ def estimate(
     Raises
     ------
     AnnotationError
-        When the answers cannot be used: items or labels that the fit does not have, an item with
-        two truths, no item in common with the draw, the draw of another fit, weights that do not
-        fit; each problem is named.
+        If the answers are invalid: unknown items or labels, an item with two truths, no item of the
+        sample, a sample of other data, or inconsistent weights; lists each problem.
     NotApplicable
-        When the fit has no classes in memory, or options contradict each other.
+        If the fit has no classes in memory, or options contradict each other.
 
     References
     ----------
@@ -286,11 +282,11 @@ def estimate(
     notes = [BY_DESIGN if by_design else _chosen(), *answered.notes]
     own = None
     if design is not None and design.fingerprint != fingerprint(fit):
-        # drawn with chances that another fit of these data gave: they hold for this one too
+        # selection probabilities from another fit of these data are valid for this fit, too
         chance = dict(zip(design.items(fit).tolist(), design.chances, strict=True))
         own = np.array([1.0 / chance[item] for item in answered.item.tolist()])
         notes.insert(1, OTHER)
-    if design is not None and own is None:  # those they were drawn from
+    if design is not None and own is None:  # the strata of the sample
         strata = design.strata(fit).without(answered.extra)
     else:
         part = open_items(fit, None if design is None else design.among)

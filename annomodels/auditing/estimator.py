@@ -1,4 +1,4 @@
-"""Counts in all items from P(truth) and audited truths, and the widths still to expect."""
+"""Counts in all items from P(truth) and audited truths, and predicted interval widths."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from annomodels.auditing.rectify import (
 from annomodels.types import Bools, Floats, Ints
 
 SMALL = 1e-9
-# share of the items about which a model is assumed to know no more than how many are counted
+# proportion of the items for which a model is assumed to know only the overall rate
 LAPSE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Audited items, their truth, and the count of each."""
+    """Audited items, their truths and their counts."""
 
     item: Ints  # codes [audited]
     truth: Ints
@@ -40,9 +40,9 @@ class Observed:
 
 
 class Estimator:
-    """Joint evidence of P(truth) [item, truth] and audited items, for one set of strata."""
+    """Joint estimates from P(truth) [item, truth] and audited items, for one set of strata."""
 
-    # `shift` and `spread`: mean and standard deviation of the error of such models' log-odds of a
+    # `shift` and `spread`: mean and standard deviation of the model's error in the log-odds of a
     # wrong label, on public data sets.
 
     def __init__(
@@ -57,19 +57,19 @@ class Estimator:
         self._rectifiers: dict[tuple[int, bool], list[tuple[Bools, Rectifier]]] = {}
 
     def told(self, label: int) -> Floats:
-        """Return the probability of each item to be wrong (-1), or to have a label."""
+        """Return the probability that each item is wrong (-1) or has a label."""
         return self.wrong if label < 0 else np.asarray(self.p[:, label])
 
     def mean(self, label: int) -> Floats:
-        """Mean of these probabilities, shape [stratum]."""
+        """Return the mean of these probabilities, shape [stratum]."""
         return np.clip(self.strata.mean(self.told(label)), LEAST, 1.0 - LEAST)
 
     def shares(
         self, label: int, n: Floats, y: Floats, draws: int, rng: np.random.Generator
     ) -> Floats:
-        """Draw the share of each stratum that is wrong (-1) or has a label [draw, stratum]."""
-        # Strata that mostly have the label and the others have separate shifts: items of a label
-        # that the crowd overlooks are no reason to doubt those that it finds.
+        """Draw the proportion of each stratum that is wrong (-1) or has a label [draw, stratum]."""
+        # Strata that mostly have the label and other strata have separate shifts: missed items of a
+        # label do not make found items doubtful.
         key = label, bool(n.any())
         if key not in self._rectifiers:
             prior = WEAK if n.any() else self.prior if label < 0 else OF_SHARES
@@ -96,7 +96,7 @@ class Estimator:
     def total(
         self, label: int, seen: Observed, draws: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """Draw the number of items that are wrong (-1) or have a label, and the strata's shares."""
+        """Draw the number of items that are wrong (-1) or have a label; also return proportions."""
         n, y = self.counts(label, seen)
         shares = self.shares(label, n, y, draws, rng)
         asked, known = self.strata.count(seen.item), float(self.found(label, seen).sum())
@@ -105,8 +105,9 @@ class Estimator:
     def counted(
         self, shares: Floats, n: Floats, asked: Floats, known: float, rng: np.random.Generator
     ) -> Floats:
-        """Draw a count in all items, no narrower than the design allows, shape [draw]."""
-        # `n` is the count of audited items, `asked` their number by stratum, `known` their hits.
+        """Draw a count in all items, not narrower than the design allows, shape [draw]."""
+        # `n` is the effective and `asked` the actual number of audited items by stratum, `known`
+        # the number of their hits.
         rest = self.strata.size - asked.astype(np.int64)
         total: Floats = rng.binomial(rest[None], shares).sum(axis=1) + np.float64(known)
         worth = effective(shares.mean(axis=0), n, self.strata.size)
@@ -121,9 +122,9 @@ class Estimator:
     def within(
         self, items: Ints, label: int, seen: Observed, draws: int, rng: np.random.Generator
     ) -> Floats:
-        """Draw how many of some items are wrong (-1) or have a label, shape [draw]."""
-        # They are a population by themselves: how far errors gather in them is not known before
-        # some of them are audited, so nothing is learned for them from the other items.
+        """Draw the number of some items that are wrong (-1) or have a label, shape [draw]."""
+        # They are a separate population. Errors may cluster in them, so other audited items are not
+        # evidence about them.
         chosen = np.isin(seen.item, items)
         own = Observed(seen.item[chosen], seen.truth[chosen], seen.count[chosen])
         part = Estimator(self.p, self.strata.only(items), self.prior.shift, self.prior.near)
@@ -138,7 +139,7 @@ class Estimator:
         rng: np.random.Generator,
     ) -> tuple[Floats, Ints]:
         """Draw the number of right labels [draw, coder], and count the labels [coder]."""
-        # A label is right with P(truth), moved as the wrong labels of its stratum are.
+        # A label is right with P(truth), corrected like the wrong labels of its stratum.
         item, coder, label = labels
         use = self.inside[item]
         item, coder, label = item[use], coder[use], label[use]
@@ -175,12 +176,12 @@ class Estimator:
 
 
 def _sums(stratum: Ints, group: Ints, n_strata: int, n_groups: int) -> Callable[[Floats], Floats]:
-    """Return the function that adds up values of units, shape [stratum, group]."""
+    """Return a function that sums values of units, shape [stratum, group]."""
     cell, size = stratum * n_groups + group, n_strata * n_groups
     return lambda values: np.bincount(cell, values, size).reshape(n_strata, n_groups)
 
 
-# sizes that a plan shows, and number of simulated audits behind each median width
+# sizes in a plan; number of simulated audits per median width, and of draws
 LADDER = (30, 60, 120, 240, 480, 960)
 AUDITS, DRAWS = 40, 500
 
@@ -189,8 +190,8 @@ def widths(
     estimator: Estimator, more: Ints, seen: Observed, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Predict the width of the interval of accuracy, with the model and by the audit alone."""
-    # Medians over simulated audits, whose answers follow the model, its errors on public data sets
-    # and the items audited so far; `more` is the number of further items by stratum.
+    # Medians over simulated audits, with answers from the model, its errors on public data sets and
+    # the items audited so far; `more` is the number of further items by stratum.
     n, y = estimator.counts(-1, seen)
     size = estimator.strata.size
     total, plain = int(size.sum()), int(len(seen.item) + more.sum())
@@ -214,7 +215,7 @@ def forecast_widths(
     calibration_prior: tuple[float, float],
     sizes: tuple[int, ...] = LADDER,
 ) -> list[tuple[int, float, float]]:
-    """Predict both widths for some sizes of an audit: (size, with the model, audit alone)."""
+    """Predict both widths for some audit sizes: (size, with the model, audit alone)."""
     none = Observed(*(np.empty(0, dtype=np.int64),) * 2, np.empty(0))
     out = []
     for size in sizes:
@@ -228,7 +229,7 @@ def forecast_widths(
 
 
 def further(estimator: Estimator, seen: Observed, drawn: Ints) -> list[tuple[int, float, float]]:
-    """Predict both widths for further items; `drawn` are those drawn so far [stratum]."""
+    """Predict both widths for further items; `drawn` counts items drawn so far [stratum]."""
     out = []
     for size in LADDER:
         if size >= estimator.strata.size.sum() - drawn.sum():
@@ -239,7 +240,7 @@ def further(estimator: Estimator, seen: Observed, drawn: Ints) -> list[tuple[int
 
 
 def needed(plan: list[tuple[int, float, float]], width: float, most: int) -> int:
-    """Return the number of items for a width, between or beyond the sizes of a plan."""
+    """Return the number of items for a width, by interpolation or extrapolation of a plan."""
     # a width of 0 has no logarithm
     plan = [row for row in plan if row[1] > 0]
     if len(plan) < 2:
@@ -250,7 +251,7 @@ def needed(plan: list[tuple[int, float, float]], width: float, most: int) -> int
     if each.min() <= wanted <= each.max():
         found = float(np.interp(wanted, each[order], sizes[order]))
     else:
-        # beyond the plan it falls with the root of the size
+        # beyond the plan, the width falls with the square root of the size
         nearest = -1 if wanted < each[-1] else 0
         found = float(sizes[nearest] + 2.0 * (each[nearest] - wanted))
     return int(min(max(np.ceil(np.exp(found) - 1e-6), 1), most))

@@ -1,4 +1,4 @@
-"""Shares predicted by a model, corrected by audited items; and intervals of an audit alone."""
+"""Proportions predicted by a model and corrected by audited items; intervals of audits alone."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scipy.special import betaincinv, betaln, expit, log_expit, logit, ndtri
 
 from annomodels.types import Floats, Ints
 
-# smallest probability that a model is believed to mean
+# probabilities of a model are clipped to at least this
 LEAST = 1e-6
-# ends of intervals that are called 95 %: with so few audited items 2.5 and 97.5 % of the posterior
-# hold a number a percent or so too rarely on the hardest of the public sets
+# quantiles of nominal 95 % intervals: with few audited items, the coverage of 2.5 to 97.5 % is
+# about one percentage point too low on the hardest public data sets
 ENDS = (0.02, 0.98)
-# points of the grid: shift, slope, weight; and how far it reaches in standard deviations
+# grid points of shift, slope and weight; range of the grid in standard deviations
 SHIFTS, SLOPES, WEIGHTS = 49, 9, 5
 REACH, STEEPEST, REACH_OF_WEIGHT = 3.0, 2.0, 1.8
-# groups that the share of those that are far off is worth before they are seen; points of its grid
+# prior sample size, in groups, of the proportion of groups far off; its grid points
 GROUPS, DOUBTS = 10.0, 24
 
 
 @dataclass(frozen=True)
 class Prior:
-    """Prior of how far shares are from a model's prediction, before anything is audited."""
+    """Prior of the error of predicted proportions, before the audit."""
 
     # theta_s ~ Beta(w mu_s, w (1 - mu_s)), logit mu_s = a + c_b + b logit m_s, a ~ (1 - h) N(a0,
     # s1^2) + h N(a0, s2^2), b ~ N(1, s_b^2) on [0, 2], log w ~ N(log w0, s_w^2), where m_s is the
@@ -40,18 +40,17 @@ class Prior:
     weight_spread: float = 1.0  # s_w
 
 
-# before anything is audited: of wrong labels, whose number a stack was found to know best, and of
-# the shares of labels
+# before an audit: for wrong labels, whose number a stack predicts best, and for label proportions
 OF_WRONG = Prior()
 OF_SHARES = Prior(near=1.0, doubt=0.3, slope=0.3, weight=15.0)
-# once items are audited, whatever model they audit: nearly flat, so that they are what is believed
+# with audited items, for any model: nearly flat, so that the audited items determine the result
 WEAK = Prior(near=2.0, far=2.0, slope=1.0)
-# of a coder, beside all items
+# for a coder, relative to all items
 OF_CODERS = Prior(near=0.2, far=2.4, doubt=0.15)
 
 
 class Rectifier:
-    """Posterior of the shares of all strata on a grid, given the hits of audited items."""
+    """Grid posterior of the proportions of all strata, given the hits of audited items."""
 
     def __init__(self, mean: Floats, size: Ints | Floats, prior: Prior = OF_WRONG) -> None:
         self.mean = np.clip(mean, LEAST, 1.0 - LEAST)
@@ -74,7 +73,7 @@ class Rectifier:
             + of_shift[None, :, None]
             - 0.5 * ((slope - 1.0) / prior.slope)[None, None, :] ** 2
         ).ravel()
-        # gain of each point of the grid from what was seen of a stratum, by stratum and counts
+        # cached log likelihood of each grid point, by stratum and counts
         self._gains: dict[tuple[int, float, float], Floats] = {}
 
     def _centred(self, slope: Floats) -> Floats:
@@ -90,7 +89,7 @@ class Rectifier:
         return np.asarray(stretched + ((low + high) / 2)[:, None])
 
     def weights(self, seen: Floats, found: Floats) -> Floats:
-        """Return the posterior of the grid's points from audited items and hits [stratum]."""
+        """Return the posterior of the grid points from audited items and hits [stratum]."""
         log_p = self.log_prior.copy()
         for stratum in np.flatnonzero(seen > 0).tolist():
             log_p += self._gain(stratum, float(seen[stratum]), float(found[stratum]))
@@ -98,7 +97,7 @@ class Rectifier:
         return np.asarray(p / p.sum())
 
     def _gain(self, stratum: int, seen: float, found: float) -> Floats:
-        """Log likelihood of what was seen of one stratum, shape [point]."""
+        """Return the log likelihood of the audited items of one stratum, shape [point]."""
         key = stratum, seen, found
         if key not in self._gains:
             a, b = self.a[:, stratum], self.b[:, stratum]
@@ -107,9 +106,9 @@ class Rectifier:
         return self._gains[key]
 
     def shares(self, seen: Floats, found: Floats, draws: int, rng: np.random.Generator) -> Floats:
-        """Draw the share of each stratum, shape [draw, stratum]."""
+        """Draw the proportion of each stratum, shape [draw, stratum]."""
         p = self.weights(seen, found)
-        # systematic: as many draws of each point as it deserves, up to one
+        # systematic sampling: the number of draws of each point is within one of its expectation
         at = np.searchsorted(np.cumsum(p), (np.arange(draws) + rng.random()) / draws)
         at = np.minimum(at, len(p) - 1)
         rng.shuffle(at)
@@ -125,10 +124,11 @@ def of_group(
     rng: np.random.Generator,
     prior: Prior,
 ) -> Floats:
-    """Draw how many units of each group have what is counted, shape [draw, group]."""
-    # A group differs from its strata by a shift of the log-odds, which its audited units teach; all
-    # groups together teach which share h of them is far off, h ~ Beta(10 h0, 10 (1 - h0)).
-    # `expected` [draw, group] are hits among the `n` units not audited, `audited` among those seen.
+    """Draw the number of hits in each group, shape [draw, group]."""
+    # A group differs from its strata by a shift in log-odds, which is estimated from its audited
+    # units. The proportion h of groups far off is estimated from all groups, h ~ Beta(10 h0, 10 (1
+    # - h0)). `expected` [draw, group] is the expected number of hits among the `n` units not
+    # audited, `audited` that among the audited units.
     shift = np.linspace(-1.0, 1.0, 2 * SHIFTS - 1) * REACH * max(prior.near, prior.far)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(seen > 0, audited / np.maximum(seen, 1e-9), 0.5)
@@ -151,8 +151,8 @@ def of_group(
 
 
 def _mixed(near: Floats, far: Floats, doubt: float) -> Floats:
-    """Return the posterior of each group's points, the share of groups far off integrated out."""
-    # `near` and `far` are likelihood times prior under either, shape [group, point].
+    """Return the posterior of each group's points, with h integrated out."""
+    # `near` and `far` are likelihood times prior under each component, shape [group, point].
     share = (np.arange(DOUBTS) + 0.5) / DOUBTS
     odds = np.stack([1.0 - share, share])
     each = odds[0][:, None] * near.sum(axis=1) + odds[1][:, None] * far.sum(axis=1)
@@ -164,9 +164,9 @@ def _mixed(near: Floats, far: Floats, doubt: float) -> Floats:
 
 
 def moved(expected: Floats, n: Floats, mean: Floats, shares: Floats) -> Floats:
-    """Return the hits of each group [draw, group] if strata have other shares."""
+    """Return the hits of each group [draw, group] under other proportions of the strata."""
     # All probabilities of a stratum, or their complements, are scaled by one factor. `expected` and
-    # `n` are sums of probabilities and numbers of units [stratum, group].
+    # `n` are sums of probabilities and counts of units [stratum, group].
     down = np.minimum(shares / mean, 1.0)
     up = np.maximum((shares - mean) / (1.0 - mean), 0.0)
     return np.asarray(down @ expected + up @ (n - expected))
@@ -181,10 +181,10 @@ LEVEL = 0.95
 
 @lru_cache(maxsize=4096)
 def exact(size: int, seen: int, found: int, level: float = LEVEL) -> tuple[int, int]:
-    """Return the exact interval of a count in a finite population, simple random sample."""
-    # All totals for which so few or so many would not be too rare (tails of the hypergeometric):
-    # Clopper & Pearson 1934, doi:10.2307/2331986; Buonaccorsi 1987,
-    # doi:10.1080/00031305.1987.10475484. It is never too narrow, whatever the truth.
+    """Return the exact interval of a count in a finite population from a simple random sample."""
+    # All totals that neither tail of the hypergeometric distribution rejects: Clopper & Pearson
+    # 1934, doi:10.2307/2331986; Buonaccorsi 1987, doi:10.1080/00031305.1987.10475484. Its coverage
+    # is at least nominal for any true total.
     tail = (1.0 - level) / 2
     totals = range(found, size - (seen - found) + 1)
 
@@ -199,7 +199,7 @@ def exact(size: int, seen: int, found: int, level: float = LEVEL) -> tuple[int, 
 
 
 def _up_to(found: int, size: int, marked: int, seen: int) -> float:
-    """P(at most `found` of the marked items are among those seen): hypergeometric."""
+    """Return P(at most `found` marked items in the sample), hypergeometric."""
     x = np.arange(max(0, seen - (size - marked)), min(found, marked, seen) + 1)
     logp = _log_choose(marked, x) + _log_choose(size - marked, seen - x)
     return float(np.exp(logp - _log_choose(size, seen)).sum())
@@ -217,11 +217,11 @@ def weighted(
     level: float = LEVEL,
     cautious: bool = False,
 ) -> tuple[float, float, float]:
-    """Return share, low and high by an audit alone whose items had unequal chances."""
+    """Return proportion, low and high from an audit alone with unequal probabilities."""
     # Clopper-Pearson limits for n* p of n*, n* = (sum w)^2 / sum w^2 (Korn & Graubard 1998, Survey
-    # Methodology 24(2), 193-201). Hits can gather where weights are large, so `cautious` takes n* =
-    # sum w / max w, whose variance is never smaller. Equal weights: the exact interval. The items
-    # of a cluster are one, with the sum of their weights.
+    # Methodology 24(2), 193-201). Hits can be concentrated on large weights, so `cautious` uses n*
+    # = sum w / max w, whose variance is never smaller. Equal weights give the exact interval. A
+    # cluster counts as one item with the sum of its weights.
     n = len(found)
     if not n:
         return np.nan, 0.0, 1.0
@@ -239,10 +239,10 @@ def weighted(
 
 
 def effective(share: Floats, n: Floats, size: Ints) -> float:
-    """Return the size of a simple random sample that an audit of strata is worth."""
-    # n* = p (1 - p) / sum_s (N_s / N)^2 p_s (1 - p_s) / n_s (1 - n_s / N_s): the variance of the
-    # stratified estimate, which no model biases. A stratum without audited items counts as sampled
-    # at the rate of all items.
+    """Return the effective sample size of a stratified audit."""
+    # n* = p (1 - p) / sum_s (N_s / N)^2 p_s (1 - p_s) / n_s (1 - n_s / N_s), from the variance of
+    # the stratified estimate, which does not depend on a model. A stratum without audited items has
+    # the sampling rate of all items.
     if not n.any():
         return 0.0
     part = size / size.sum()
@@ -254,11 +254,11 @@ def effective(share: Floats, n: Floats, size: Ints) -> float:
 
 
 def stretched(total: Floats, least: float, most: float, size: float, worth: float) -> Floats:
-    """Stretch draws of a count if their interval is narrower than a sample allows."""
-    # The interval of Jeffreys, Beta(n* p + .5, n* (1 - p) + .5), around the mean of the draws. A
-    # posterior is biased towards the model; an interval as wide as that of an unbiased estimate
-    # leaves room for it (Brown, Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
-    if least == most or not 0 < worth < np.inf:  # all are known, or nothing is
+    """Stretch draws of a count if their interval is narrower than the sample allows."""
+    # The Jeffreys interval, Beta(n* p + .5, n* (1 - p) + .5), around the mean of the draws (Brown,
+    # Cai & DasGupta 2001, doi:10.1214/ss/1009213286). The posterior is biased toward the model; an
+    # interval as wide as that of an unbiased estimate allows for this bias.
+    if least == most or not 0 < worth < np.inf:  # all items are known, or none is informative
         return total
     middle, ends = float(total.mean()), np.quantile(total, ENDS)
     a, b = (worth * part + 0.5 for part in (middle / size, 1.0 - middle / size))
@@ -272,10 +272,10 @@ def stretched(total: Floats, least: float, most: float, size: float, worth: floa
 def prediction_powered(
     truth: Floats, told: Floats, told_of_rest: Floats, power: float | None = None
 ) -> tuple[float, float, float]:
-    """Return a prediction-powered mean of a simple random sample: mean, low and high."""
-    # mu = l mean_N(f) + mean_n(y - l f), se^2 = l^2 var_N(f) / N + var_n(y - l f) / n, cut at 0 and
-    # 1; `power` None takes the l that is best by the sample. Too narrow if errors are rare.
-    # Angelopoulos et al. 2023, doi:10.1126/science.adi6000; PPI++, arXiv:2311.01453.
+    """Return the prediction-powered mean from a simple random sample: mean, low and high."""
+    # mu = l mean_N(f) + mean_n(y - l f), se^2 = l^2 var_N(f) / N + var_n(y - l f) / n, clipped to 0
+    # and 1; if `power` is None, l minimizes the variance in the sample. Too narrow if errors are
+    # rare. Angelopoulos et al. 2023, doi:10.1126/science.adi6000; PPI++, arXiv:2311.01453.
     n, rest = len(truth), len(told_of_rest)
     if not rest:  # all are known
         return (float(truth.mean()),) * 3

@@ -1,4 +1,4 @@
-"""Which items somebody who knows should judge: a random sample, drawn so that it says most."""
+"""Random samples of items for an expert to judge, allocated for narrow intervals."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ The chances of the items are in the design; without it the judged items show not
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(Summary):
-    """Items for an expert to judge, and how they were drawn.
+    """Items for an expert to judge, and their sampling design.
 
     Parameters
     ----------
     title, draws, notes, columns
-        As of every summary; there are no draws.
+        As in every summary; there are no draws.
     table
-        One row for each item of the last round, in random order: item, text where the data have
-        texts, and label, which is empty. Nothing in it tells what the model thinks.
+        One row per item of the last round, in random order: item, text if the data have texts, and
+        label, which is empty. It does not show the model's estimates.
     plan
-        One row for each of some sizes of an audit: the expected width of the 95 % interval of the
-        accuracy of the gold labels, and the one by an audit alone.
+        One row per audit size: the expected width of the 95 % interval of the accuracy of the gold
+        labels, and its width by an audit alone.
     drawn
-        One row for each item of all rounds: item, round, stratum, and the chance that an item of
-        its stratum had to be drawn.
+        One row per item of all rounds: item, round, stratum, and the selection probability in its
+        stratum.
     design
-        The rounds, as they are saved.
+        The rounds, for saving.
     """
 
     plan: pd.DataFrame = field(kw_only=True)
@@ -74,19 +74,19 @@ class Audit(Summary):
         return "\n".join([self.title, *self.notes])
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
-        """Save how the items were drawn, which :func:`annomodels.estimate` needs.
+        """Save the sampling design, which :func:`annomodels.estimate` needs.
 
         Parameters
         ----------
         path
-            A JSON file.
+            Path of the JSON file.
         force
-            Whether to replace one that exists.
+            Whether to replace an existing file.
 
         Raises
         ------
         OutputError
-            When it exists, or cannot be written.
+            If the file exists, or cannot be written.
         """
         return self.design.save(path, force)
 
@@ -102,40 +102,40 @@ def audit(
 ) -> Any:
     r"""Draw items for an expert to judge, so that the numbers of a fit can be corrected.
 
-    Strata are the predicted label and how likely it is wrong; each gets its share of the items,
+    Strata combine the predicted label and the probability that it is wrong. Their sample sizes are
 
     .. math:: n_s \propto \sum_{i \in s} \sqrt{q_i (1 - q_i)},
 
-    q being the probability that the label of the item is wrong, and items of a stratum have equal
-    chances. So :func:`annomodels.estimate` can allow for errors of the model.
+    where q is the probability that the label of the item is wrong. Items of a stratum have equal
+    probabilities. So :func:`annomodels.estimate` can allow for errors of the model.
 
     Parameters
     ----------
     fit
-        A fit of classes in memory, or of spans, of which whole documents are drawn.
+        A fit of classes in memory, or of spans; for spans, documents are drawn.
     size
-        Number of items, 60 by default; of documents, 20.
+        Number of items, by default 60, or of documents, by default 20.
     width
-        Instead of a size: the width that the 95 % interval of the accuracy of the gold labels
-        should have, between 0 and 1.
+        Instead of a size: the target width of the 95 % interval of the accuracy of the gold
+        labels, between 0 and 1.
     seed
         Seed of the draw.
     among
-        Items that can be judged; by default all whose truth is not known.
+        Items that can be judged; by default all items of unknown truth.
     earlier
-        What was drawn before, or the file that it was saved to: the new round draws others.
+        An earlier audit, or its file: the new round draws other items.
 
     Returns
     -------
     Audit
-        Of spans a :class:`annomodels.auditing.spans.SpanAudit`.
+        For spans a :class:`annomodels.auditing.spans.SpanAudit`.
 
     Raises
     ------
     NotApplicable
-        When the fit has no classes in memory, or the size or the width is none.
+        If the fit has no classes in memory, or the size or width is out of range.
     AnnotationError
-        When no item is left to draw, or the earlier rounds are of another fit.
+        If no item is left to draw, or the earlier rounds are of another fit.
 
     References
     ----------
@@ -246,7 +246,7 @@ def audit(
 
 
 def sized(fit: Fit, size: int | None, width: float | None) -> None:
-    """Refuse fits that have nothing to audit, and sizes out of range."""
+    """Raise NotApplicable if a fit cannot be audited, or if a size is out of range."""
     if fit.model.truth != "class":
         raise NotApplicable("Nothing to audit here: the truth of an item is no class.")
     if reason := fit.unsupported("gold"):
@@ -260,7 +260,7 @@ def sized(fit: Fit, size: int | None, width: float | None) -> None:
 
 
 def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit) -> Design:
-    """Return the design of an audit, or of its file; it must be of these data."""
+    """Return the design of an audit or of its file, which must be of these data."""
     if isinstance(given, Audit):
         given = given.design
     if isinstance(given, Design):

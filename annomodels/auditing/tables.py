@@ -34,7 +34,7 @@ Three = Floats | tuple[float, float, float]
 
 
 def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
-    """Return codes of the names given to items, -1 without one, and the names."""
+    """Return the code of each item's name, -1 without one, and the names."""
     place = places(fit.data.items)
     found = {place[item]: name for item, name in given.items() if item in place}
     if not found:
@@ -49,19 +49,19 @@ def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
 
 
 def units_of(member: Ints, inside: Bools) -> tuple[Ints, Ints]:
-    """Return the items that are in a group, and their groups."""
+    """Return the items in groups, and their groups."""
     item = np.flatnonzero((member >= 0) & inside)
     return item, member[item]
 
 
 def flipped(found: Floats) -> Floats:
-    """Turn a share of wrong ones with its ends into that of right ones."""
+    """Convert an error rate with its interval into an accuracy with its interval."""
     share, low, high = found
     return np.array([1 - share, 1 - high, 1 - low])
 
 
 def three(name: str, draws: Floats, bare: bool = False) -> dict[str, Floats]:
-    """Return mean and 95 % interval of draws [draw, ...], with bare or full names of the ends."""
+    """Return mean and 95 % interval of draws [draw, ...]; `bare` omits the name in the ends."""
     return estimated(name, draws, ENDS[1] - ENDS[0], ("low", "high") if bare else None)
 
 
@@ -76,22 +76,22 @@ def row_of(
     return found
 
 
-# most numbers in the draws of groups
+# maximum size of the draws of groups, and minimum number of draws
 CELLS, FEWEST_DRAWS = 20_000_000, 400
 
 
 @dataclass(eq=False)
 class Tables:
-    """Tables of one estimate, whose numbers agree with each other."""
+    """Consistent tables of one estimate."""
 
     fit: Fit
     estimator: Estimator
     seen: Observed
     answers: Answers
-    weights: Floats  # of the audited items in an audit alone [audited]
-    cluster: Ints | None  # their clusters, from 0 [audited]
-    alike: bool  # whether all items had the same chance
-    cautious: bool  # whether an audit alone must cover whatever strata the errors are in
+    weights: Floats  # weights of the audited items in an audit alone [audited]
+    cluster: Ints | None  # clusters of the audited items, from 0 [audited]
+    alike: bool  # whether all items had the same probability of selection
+    cautious: bool  # whether intervals of an audit alone are conservative, see `weighted`
     n_draws: int
     seed: int
     _totals: dict[int, tuple[Floats, Floats]] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Tables:
         self.n_items = int(self.estimator.strata.size.sum()) + len(self.answers.extra)
 
     def drawn(self, label: int) -> tuple[Floats, Floats]:
-        """Draw the number of items that are wrong (-1) or have a label, and strata's shares."""
+        """Draw the number of items that are wrong (-1) or have a label, and strata proportions."""
         if label not in self._totals:
             rng = np.random.default_rng([self.seed, label + 1])
             total, shares = self.estimator.total(label, self.seen, self.n_draws, rng)
@@ -109,14 +109,14 @@ class Tables:
         return self._totals[label]
 
     def _known(self, label: int) -> Floats:
-        """Mark items judged without being drawn that are wrong (-1) or have a label."""
+        """Return 1 for extra judged items that are wrong (-1) or have a label, else 0."""
         truth = self.answers.extra_truth
         if label == WRONG:
             return np.asarray(truth != self.estimator.best[self.answers.extra], dtype=float)
         return np.asarray(truth == label, dtype=float)
 
     def overall(self) -> pd.DataFrame:
-        """Tabulate accuracy, wrong labels, and the prevalence of each label."""
+        """Tabulate accuracy, wrong labels and the prevalence of each label."""
         wrong, _ = self.drawn(WRONG)
         n, audit = self.n_items, self._audit(WRONG)
         model = self._model(WRONG)
@@ -139,27 +139,27 @@ class Tables:
         return pd.DataFrame(rows)
 
     def _found(self, label: int) -> float:
-        """Count the judged items that are wrong (-1), or have a label."""
+        """Count the judged items that are wrong (-1) or have a label."""
         return float(self.estimator.found(label, self.seen).sum() + self._known(label).sum())
 
     def _prevalences(self) -> Floats:
-        """Draws of the share of each label, shape [draw, label]."""
+        """Return draws of the prevalence of each label, shape [draw, label]."""
         totals = np.stack([self.drawn(k)[0] for k in range(self.data.n_labels)], axis=1)
         if self.data.n_labels == 2:
             totals[:, 1] = self.n_items - totals[:, 0]
         return np.asarray(totals / self.n_items)
 
     def _balanced(self, shares: Floats) -> Floats:
-        """Average the shares, those of items not judged by one factor so that the sum is 1."""
-        # Draws keep their means: rare labels are overestimated, and the commonest must not pay for
-        # it.
+        """Average the prevalences; scale those of unjudged items by one factor to a sum of 1."""
+        # The draws are not scaled: rare labels are overestimated, and the most common label should
+        # not be reduced for it.
         known = np.array([self._found(k) for k in range(self.data.n_labels)]) / self.n_items
         rest = np.maximum(shares.mean(axis=0) - known, 0.0)
         value = known + rest * (1.0 - known.sum()) / max(float(rest.sum()), 1e-12)
         return np.asarray(np.clip(value, *np.quantile(shares, ENDS, axis=0)))
 
     def _audit(self, label: int, level: float = LEVEL) -> Floats:
-        """Return share, low and high by the audited items alone, of items that could be drawn."""
+        """Return proportion, low and high from the audited items alone."""
         found, rest = self.estimator.found(label, self.seen), len(self.answers.extra)
         size = int(self.estimator.strata.size.sum())
         if not len(self.seen.item):
@@ -169,7 +169,7 @@ class Tables:
         return np.asarray((share * size + self._known(label).sum()) / (size + rest))
 
     def _model(self, label: int) -> Floats:
-        """Return share, low and high by the model alone; no ends where it is of other items."""
+        """Return proportion, low and high from the model alone; no ends if its items differ."""
         share, ends = float(self.estimator.told(label)[self._part()].mean()), (np.nan, np.nan)
         if label == WRONG:
             of = self.fit.wrong_labels()
@@ -185,7 +185,6 @@ class Tables:
         return np.concatenate([inside, self.answers.extra])
 
     def _normal(self, label: int | None, flip: bool) -> dict[str, float]:
-        """Return the prediction-powered mean with a normal interval."""
         names = ("normal", "normal_low", "normal_high")
         if label is None or not len(self.seen.item):
             return dict.fromkeys(names, np.nan)
@@ -197,17 +196,16 @@ class Tables:
         return dict(zip(names, flipped(found) if flip else found, strict=True))
 
     def some(self, label: int, groups: int) -> Floats:
-        """Return shares of strata in as many draws as memory allows with so many groups."""
+        """Return strata proportions in as many draws as memory allows for so many groups."""
         _, shares = self.drawn(label)
         return shares[: max(FEWEST_DRAWS, CELLS // max(groups, 1))]
 
     def groups(
         self, label: int, units: tuple[Ints, Ints], number: int, stream: Sequence[int]
     ) -> Floats:
-        """Draw how many items of each group are wrong (-1) or have a label, [draw, group].
+        """Draw the number of items per group that are wrong (-1) or have a label [draw, group].
 
-        A group without audited items has NaN: the error of a model in a part of its items was not
-        measured.
+        A group without audited items has NaN: the model's error in the group was not measured.
         """
         rng = np.random.default_rng([self.seed, *stream])
         item, group = units
@@ -226,7 +224,7 @@ class Tables:
         return truth
 
     def thresholds(self) -> pd.DataFrame:
-        """Tabulate how many gold labels at least so probable are right."""
+        """Tabulate the accuracy of gold labels by minimum probability."""
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
         rows = []
         for number, limit in enumerate(LIMITS[1:]):
@@ -252,7 +250,7 @@ class Tables:
         return pd.DataFrame(found, columns=["further", "width", "width_audit_alone"])
 
     def draws(self) -> xr.Dataset:
-        """Return the draws behind the table."""
+        """Return the draws of the table."""
         wrong, _ = self.drawn(WRONG)
         labels = [label_text(label) for label in self.data.labels]
         return xr.Dataset(
@@ -265,7 +263,7 @@ class Tables:
         )
 
     def sentences(self) -> list[str]:
-        """Describe how far the model was off."""
+        """Describe the error of the model."""
         if not len(self.seen.item):
             return []
         n, wrong = len(self.seen.item), int(self.estimator.found(WRONG, self.seen).sum())
@@ -294,12 +292,12 @@ class Tables:
 
 
 def _part(part: Floats, whole: Floats | Ints) -> Floats:
-    """Divide where there is a whole; NaN elsewhere."""
+    """Divide by `whole`; NaN if it is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(whole > 0, part / whole, np.nan)
 
 
-# slices that are compared each with each
+# maximum number of slices for pairwise comparisons
 MOST_COMPARED = 12
 
 
@@ -316,7 +314,7 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
         share: Floats = np.empty(0)
         for label in (WRONG, *range(t.data.n_labels)):
             if label == 1 and t.data.n_labels == 2:
-                share = 1 - share  # what is not the first label is the second
+                share = 1 - share  # the complement of the first label
             else:
                 stream = 1_000_004, number, label + 1
                 share = _part(t.groups(label, (item, group), len(names), stream), n)
@@ -342,7 +340,7 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
 
 
 def stacked(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Put tables one below the other, without those that are empty."""
+    """Concatenate nonempty tables."""
     full = [table for table in tables if len(table)]
     return pd.concat(full, ignore_index=True) if full else pd.DataFrame()
 
@@ -352,7 +350,7 @@ def systems(
     pairs: Mapping[Any, tuple[Hashable, Hashable]] | None,
     wins: tuple[Hashable, Hashable] | None,
 ) -> pd.DataFrame:
-    """Tabulate the share of comparisons that each system won; a tie counts one half."""
+    """Tabulate the win rate of each system; a tie counts one half."""
     if pairs is None:
         return pd.DataFrame()
     won_by = _wins(t, wins)
@@ -382,7 +380,7 @@ def systems(
 
 
 def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
-    """Return the codes of the labels by which the first and the second system wins."""
+    """Return the codes of the labels for a win of the first and of the second system."""
     place = {label_text(label): n for n, label in enumerate(t.data.labels)}
     if t.data.n_labels < 2:
         raise NotApplicable("Pairs need two labels: which of the two systems won.")
@@ -397,14 +395,14 @@ def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
     return place[texts[0]], place[texts[1]]
 
 
-# most rows of the table of coders and labels, and draws of the panel
+# maximum number of rows of the table of coders and labels, and of draws of the panel
 MOST_CLASSES, PANEL_DRAWS = 2_000, 1_000
-# pairs of coders with fewer audited items in common say nothing; more coders are not paired
+# minimum number of shared audited items per pair of coders, and maximum number of coders
 FEWEST_SHARED, MOST_CODERS = 10, 150
 
 
 def accuracies(t: Tables) -> tuple[Floats, Ints]:
-    """Draw the share of right labels [draw, coder], NaN without any; and count the labels."""
+    """Draw the accuracy [draw, coder], NaN without labels, and count the labels."""
     data = t.data
     labels = data.item, data.coder.astype(np.int64), data.label.astype(np.int64)
     rng = np.random.default_rng([t.seed, 1_000_002])
@@ -414,7 +412,7 @@ def accuracies(t: Tables) -> tuple[Floats, Ints]:
 
 
 def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
-    """Tabulate the share of right labels of each coder, from its draws."""
+    """Tabulate the accuracy of each coder from its draws."""
     data = t.data
     truth = t.truth()[data.item]
     judged = truth >= 0
@@ -431,8 +429,8 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
 
 
 def classes(t: Tables) -> pd.DataFrame:
-    """Tabulate the share of the items of each label to which each coder gave it."""
-    # by the audited items alone: a model does not see what all coders take for another label
+    """Tabulate the recall of each coder for each label."""
+    # by the audited items alone: a model does not detect items that all coders mislabel
     data, rows = t.data, []
     columns = ["coder", "label", "audited", "right", "share", "share_low", "share_high"]
     if data.n_coders * data.n_labels > MOST_CLASSES:
@@ -454,7 +452,7 @@ def classes(t: Tables) -> pd.DataFrame:
 
 
 def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
-    """Tabulate how many independent coders these are worth, and the best coder against all."""
+    """Tabulate the effective number of coders, and gold labels against the best coder."""
     data, rows = t.data, []
     place = np.full(data.n_items, -1)
     place[t.seen.item] = np.arange(len(t.seen.item))
@@ -467,7 +465,7 @@ def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
     found = [("effective_coders", "", worth), ("error_correlation", "", together)]
     many = np.flatnonzero(2 * n >= n.max())
     if len(many) > 1 and len(t.seen.item):
-        # the best on average is not taken to be the best for sure: it is the same in all draws
+        # the best coder by mean accuracy is the same coder in all draws
         best = int(many[share[:, many].mean(axis=0).argmax()])
         gold = 1 - t.drawn(WRONG)[0][: len(share)] / t.n_items
         found += [
@@ -484,9 +482,9 @@ def effective(
     errors: Floats, counts: Floats, draws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Draw the effective number of coders, and the mean correlation of their errors."""
-    # n_eff = J / (1 + (J - 1) rho): rho >= 0 is the mean correlation of wrong labels over pairs of
-    # coders (Kish 1965), under a Bayesian bootstrap of the audited items (Rubin 1981,
-    # doi:10.1214/aos/1176345338). `errors` [audited, coder] are 1, 0, or NaN without a label. Both
+    # n_eff = J / (1 + (J - 1) rho): rho >= 0 is the mean correlation of errors over pairs of coders
+    # (Kish 1965), under a Bayesian bootstrap of the audited items (Rubin 1981,
+    # doi:10.1214/aos/1176345338). `errors` [audited, coder] is 1, 0, or NaN without a label. Both
     # results are empty if no two coders share enough items.
     given = np.isfinite(errors)
     n_coders = errors.shape[1]

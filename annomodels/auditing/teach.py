@@ -1,4 +1,4 @@
-"""Gold labels after an audit: known truths, and P(truth) of the other items as these teach it."""
+"""Gold labels after an audit: known truths, and P(truth) of other items given these."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Lesson:
     """P(truth) after an audit."""
 
     p_truth: Floats  # audited items are known [item, truth]
-    # mean log loss of the audited items by the fit, and by P(truth) learned from the other folds;
-    # `after` is NaN of a model that learns nothing from them
+    # mean log loss of the audited items by P(truth) of the fit, and by P(truth) updated on the
+    # other folds; `after` is NaN if the model cannot be updated
     before: float
     after: float
-    used: bool  # whether P(truth) of the other items is the learned one, if that predicts better
+    used: bool  # whether P(truth) of the other items is updated, because that predicts better
 
 
 def taught(fit: Fit, answers: Answers) -> Lesson:
-    """Learn P(truth) of a fit from audited items, if that predicts held-out ones better."""
-    # Of a stack they teach its calibration, the share of items that the crowd cannot decide, and
-    # the labels it favors. An item is scored by P(truth) learned from the other folds.
+    """Update P(truth) of a fit on audited items, if that predicts held-out items better."""
+    # For a stack they update its calibration, the proportion of items that the crowd cannot decide,
+    # and its label biases. Each item is scored by P(truth) updated on the other folds.
     p = beliefs(fit)
     item = np.concatenate([answers.item, answers.extra])
     truth = np.concatenate([answers.truth, answers.extra_truth])
@@ -65,7 +65,7 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
 
 
 def _layered(fit: Fit, stack: Stacked, item: Ints, truth: Ints, of: Ints) -> Floats:
-    """Return P(truth) of some items, with a stack calibrated on others."""
+    """Return P(truth) of the items `of` from a stack calibrated on the items `item`."""
     from annomodels.engines.layer import draw_layer
     from annomodels.engines.source.stacked import averaged
     from annomodels.models.mixtures.stack import Dependence
@@ -80,8 +80,8 @@ def _layered(fit: Fit, stack: Stacked, item: Ints, truth: Ints, of: Ints) -> Flo
 
 def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fit:
     """Return a fit with the gold labels after an audit, for tables and the page."""
-    # Audited items are known, P(truth) of the others is as learned, and the number of labels still
-    # wrong is that of the estimate. Coders and prevalence stay those of the fit.
+    # Audited items are known, P(truth) of the others is updated, and the number of remaining wrong
+    # labels is that of the estimate. Coders and prevalence are those of the fit.
     gold = np.array(fit.data.known)
     gold[answers.item], gold[answers.extra] = answers.truth, answers.extra_truth
     tree = fit.tree.copy(deep=False)
@@ -95,7 +95,7 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
     stats = tree["sample_stats"].to_dataset().copy()
     sizes = tree["posterior"].sizes
     shape = int(sizes["chain"]), int(sizes["draw"])
-    # evenly spread over all draws, so that mean and interval are those of the estimate
+    # quantiles at even spacing, so that mean and interval are those of the estimate
     number = int(np.prod(shape))
     at = np.minimum((np.arange(number) + 0.5) * len(still_wrong) / number, len(still_wrong) - 1)
     spread = np.sort(still_wrong)[at.astype(np.int64)]
@@ -109,13 +109,13 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
 
 
 def _judged(fit: Fit, answers: Answers) -> xr.Dataset:
-    """Return the fit's earlier beliefs about the judged items, as a group of the tree."""
+    """Return the fit's P(truth) of the judged items before the audit, as a group of the tree."""
     item = np.concatenate([answers.item, answers.extra])
     p = beliefs(fit)[item]
     drawn = np.arange(len(item)) < len(answers.item)
     best, mine = p.argmax(axis=1), answers.item
     held = {"item": item, "drawn": drawn, "best": best, "wrong": 1.0 - p.max(axis=1)}
     told = xr.Dataset({f"audited_{name}": ("audited", each) for name, each in held.items()})
-    # what was to be expected of them, which later cannot be told: the data hold their truth then
+    # the expected number of wrong labels; later the data contain their truth
     expected = to_be_expected(fit.tree, fit.data, mine, best[: len(mine)])
     return told.assign(expected_wrong=("expected_draw", expected))

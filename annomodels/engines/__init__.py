@@ -1,5 +1,5 @@
-"""Inference: a model and annotations in, a ``RawResult`` of arrays out.
+"""Inference engines: from a model and annotations to a ``RawResult`` of arrays.
 
-Engines know the contract of the models, never their names. Imports models and schema; kernels and
+Engines use the interface of models, never their names. Imports models and schema; kernels and
 samplers load inside functions.
 """

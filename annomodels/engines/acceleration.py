@@ -1,9 +1,9 @@
-"""EM with leaps: two steps show where a slow climb leads, and a leap is taken if it goes up."""
+"""EM with SQUAREM: extrapolate from two steps, and accept the result if the objective rises."""
 
-# With the parameters as log-ratios x and one EM step M, SQUAREM leaps to x - 2 a r + a^2 v with r =
-# M(x) - x, v = M(M(x)) - M(x) - r and a = -|r| / |v|. A leap that does not go up is not taken, so
-# the objective never falls, and the modes are those of plain EM (Varadhan and Roland 2008,
-# doi:10.1111/j.1467-9469.2007.00585.x).
+# With the parameters as log-ratios x and one EM step M, SQUAREM extrapolates to x - 2 a r + a^2 v,
+# where r = M(x) - x, v = M(M(x)) - M(x) - r and a = -|r| / |v|. A point that lowers the objective
+# is rejected. So the objective never falls, and the modes are those of plain EM (Varadhan and
+# Roland 2008, doi:10.1111/j.1467-9469.2007.00585.x).
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.types import Floats
 
-# expected counts [row, label, truth], sizes [truth] and log likelihood of a state
+# from a state to expected counts [row, label, truth], class sizes [truth] and log likelihood
 Expectation = Callable[[State], tuple[Floats, Floats, float]]
 
 ROUNDS = 3
-# plain steps before the first leap: a climb that ends within them needs no help
+# plain EM steps before the first extrapolation: shorter climbs need none
 FIRST_STEPS = 8
-# how far a leap may go, in steps, and how that grows when leaps of this length go up
+# maximum length of an extrapolation, in steps, and its growth when one of this length is accepted
 FIRST_LIMIT, GROWTH = 4.0, 4.0
 
 
 @dataclass
 class Ascent:
-    """End of a climb."""
+    """Result of a climb."""
 
-    state: State  # the parameters there
-    objective: float  # log likelihood plus the log prior on the scale of log-ratios
+    state: State  # parameters at the end
+    objective: float  # log likelihood plus log prior, on the log-ratio scale
     log_likelihood: float  # log likelihood with the truth summed out
-    trace: list[float]  # objective of every state that was accepted
-    # number of passes over the items, with those whose leap was not taken, in all rounds
+    trace: list[float]  # objective of each accepted state
+    # number of passes over the items in all rounds, including rejected extrapolations
     passes: int
 
 
 @dataclass
 class _Point:
-    """A state and what a pass says of it."""
+    """A state and the statistics of its pass."""
 
     state: State
     counts: Any
@@ -54,13 +54,13 @@ class _Point:
 
 @dataclass(frozen=True)
 class Climb:
-    """How to climb, and who is told."""
+    """Options of a climb."""
 
-    tolerance: float = 1e-11  # share of the objective that a step gains at the least
+    tolerance: float = 1e-11  # minimum relative gain in the objective per step
     max_passes: int = 5000
     clock: Clock | None = None
     accelerate: bool = True
-    turn: int = 0  # the round to begin with
+    turn: int = 0  # first round
     # called with the state and the round after each step
     each: Callable[[State, int], None] | None = None
 
@@ -71,7 +71,7 @@ AS_USUAL = Climb()
 def ascend(
     model: ConjugateModel, expectation: Expectation, state: State, how: Climb = AS_USUAL
 ) -> Ascent:
-    """Climb from a state to a local maximum, the population of the model held."""
+    """Climb from a state to a local maximum, with the population of the model fixed."""
     passes = 0
 
     def point(state: State) -> _Point:
@@ -88,7 +88,7 @@ def ascend(
     here, limit = point(state), FIRST_LIMIT
     _require_number(here)
     trace = [here.objective]
-    before: State | None = None  # the state an EM step before this one
+    before: State | None = None  # state one EM step earlier
     while passes < how.max_passes and not (how.clock is not None and how.clock.over):
         following = step(here)
         if how.accelerate and before is not None and passes >= FIRST_STEPS:
@@ -116,8 +116,8 @@ def ascend(
 def climb_rounds(
     model: ConjugateModel, expectation: Expectation, state: State, how: Climb = AS_USUAL
 ) -> Ascent:
-    """Climb, and if the model has a population, set it from the expected counts and climb again."""
-    # the population is held while EM climbs (empirical Bayes)
+    """Climb; if the model has a population, set it from the expected counts and climb again."""
+    # the population is fixed while EM climbs (empirical Bayes)
     found = ascend(model, expectation, state, how)
     passes = found.passes
     for turn in range(how.turn + 1, ROUNDS if state.population else 1):
@@ -135,9 +135,9 @@ def _require_number(point: _Point) -> None:
 def _leap(
     model: ConjugateModel, first: State, second: State, third: State, limit: float
 ) -> tuple[State, float]:
-    """Return where three successive states lead, and how many steps away that is."""
+    """Return the state extrapolated from three successive ones, and the length in steps."""
     x, y, z = model.free(first), model.free(second), model.free(third)
-    # shares that are zero stay zero
+    # zero probabilities stay zero
     finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
     with np.errstate(invalid="ignore"):
         r = np.where(finite, y - x, 0.0)
@@ -150,5 +150,5 @@ def _leap(
 
 
 def _norm(values: Floats) -> float:
-    """Euclidean norm, without the threads of a library that those of a pass would wait for."""
+    """Return the Euclidean norm without BLAS, whose threads would delay those of a pass."""
     return float(np.sqrt(np.square(values).sum()))

@@ -1,4 +1,4 @@
-"""One Gibbs chain: truth given parameters, parameters given counts, and what is kept of them."""
+"""One Gibbs chain: truth given parameters, parameters given counts, and the stored draws."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import AnyArray, Floats, Places
 
-# iterations of the warm-up between looks for swapped classes, where items have states
+# warm-up iterations between checks for swapped classes, if items have states
 MIRROR_EVERY = 10
 
 
 class Chain:
-    """Gibbs chain, without the items: others pass over them and count, or give it a block."""
+    """Gibbs chain without the items: callers pass over them, or supply a block of them."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Chain:
         self.model, self.volume, self.state = model, volume, state
         self.coders = cast("ConjugateModel", model.coder_model)
         n_rows, n_labels = state.log_confusion.shape[:2]
-        # parameters of items that are more than members of a class
+        # item-level parameters, if items have states
         self.own: ItemParameters | None = None
         if model.coder_model is not model:
             self.own = ItemParameters(cast("StateModel", model), n_rows, n_labels)
@@ -43,46 +43,46 @@ class Chain:
         self.relabel = relabel
         self.iteration = 0
         self.identity = np.arange(len(state.log_prevalence))
-        self.ordered = -1, self.identity  # iteration, and the order of the classes in it
-        self.single = False  # whether draws are kept in single precision
+        self.ordered = -1, self.identity  # iteration, and its class order
+        self.single = False  # whether to store draws in single precision
 
     @property
     def kept_rows(self) -> int:
-        """Confusion matrices that a draw takes the room of: those of a class are kept twice."""
-        # of the truth, and as perceived, where items have states
+        """Number of confusion matrices stored per draw."""
+        # with item states, matrices of true and of perceived classes are stored
         return len(self.state.log_confusion) * (1 if self.own is None else 2)
 
     def room(self, draws: int, single: bool) -> DrawStore:
-        """Make room for some draws."""
+        """Allocate a store for draws."""
         kept = DrawStore(draws, single)
         kept.make_room(self.values())
         return kept
 
     def trace(self, room: int) -> Trace:
-        """Make room for what is watched of some iterations."""
+        """Allocate a trace of the monitored parameters."""
         return Trace(self.coders, self.volume, self.relabel, room)
 
     def follow(self, other: Chain) -> None:
-        """Go on from where another chain is, with random numbers of its own."""
+        """Continue from the state of another chain, with different random numbers."""
         self.state = deepcopy(other.state)
         if self.own is not None and other.own is not None:
             self.own.values = deepcopy(other.own.values)
 
     def order(self) -> AnyArray:
-        """Return the new place of each class in draws that are kept."""
+        """Return the new position of each class in stored draws."""
         if self.relabel and self.own is None and self.ordered[0] != self.iteration:
             self.ordered = self.iteration, canonical_order(self.state, self.volume)
         return self.ordered[1]
 
     def values(self) -> dict[str, AnyArray]:
-        """Return the variables of a result, as far as a draw of it is kept."""
+        """Return the variables of a result that are stored per draw."""
         values: dict[str, AnyArray] = self.coders.kept_values(self.state)
         if self.own is None:
             return values
         return self.model.result_values({**values, **deepcopy(self.own.values)})
 
     def passing(self, here: bool) -> Parameters:
-        """Return the parameters as a pass takes them, or as they travel."""
+        """Return the parameters in the form for a local pass, or for sending."""
         if self.own is not None:
             return self.own.given(self.state)
         return parameters_of(self.state, here)
@@ -95,7 +95,7 @@ class Chain:
         log_likelihood: float,
         warming: bool,
     ) -> None:
-        """Complete an iteration after its pass: keep the parameters, then draw new ones."""
+        """Complete an iteration after its pass: store the parameters, then draw new ones."""
         state, own = self.state, self.own
         if kept is not None:
             self._keep(kept, log_likelihood)
@@ -111,7 +111,7 @@ class Chain:
         self.iteration += 1
 
     def _keep(self, kept: DrawStore, log_likelihood: float) -> None:
-        """Write the parameters, of classes by the same lines as many iterations in one call."""
+        """Store the parameters; without item states, by the same kernel as `run`."""
         if self.own is not None:
             kept.add(self.values(), log_likelihood, log_likelihood, moved=False)
             return
@@ -124,20 +124,20 @@ class Chain:
     def run(
         self, block: Block, end: int, thin: int, kept: DrawStore | None, sums: ItemSums | None
     ) -> None:
-        """Take steps up to iteration `end` over all items, which are in one block here."""
-        # every thin-th is kept, and what it says of the items is added to sums; items of states
-        # have parameters that are drawn between the passes, so their chains take single steps
+        """Run iterations up to `end` over all items, which are in one local block."""
+        # Every thin-th draw is stored and added to the item sums. Item states have parameters
+        # that are drawn between the passes, so their chains run single iterations.
         from annomodels.kernels.iterations import iterate
 
         (starts, cell, gold), _ = block.open()
         if kept is None or sums is None:
             kept, thin = self.room(0, self.single), 0
             sums = ItemSums(0, len(self.identity), Stage(0, 1))
-        # half the memory is half the cache: passes with 32 bits take three quarters of the time
+        # 32-bit counts halve the use of the cache, and passes take 75 % of the time
         whole = np.int32 if len(cell) <= np.iinfo(np.int32).max else np.int64
         counts = np.zeros(self.state.log_confusion.shape, dtype=whole)
         sizes, places = np.zeros(len(self.identity), dtype=np.int64), self._places(kept)
-        while True:  # until the end, or until classes may have been swapped
+        while True:  # iterate also returns early if classes may have swapped
             state, prior = self.state, self.coders.priors(self.state)
             self.iteration = iterate(
                 starts, cell, gold, *prior, state.log_prevalence, state.log_confusion, self.key,
@@ -149,7 +149,7 @@ class Chain:
         sums.hold(kept.n)
 
     def _places(self, kept: DrawStore) -> tuple[tuple[AnyArray, ...], Places]:
-        """Return where an iteration writes draws: of all models, and of the source of the rows."""
+        """Return the arrays for draws: those of all models, and those of the row source."""
         held = kept.arrays
         confusion = held["confusion"]
         if confusion.ndim == 3:  # one matrix for all coders

@@ -1,4 +1,4 @@
-"""From what the chains kept to one result: stacked draws, averaged class probabilities, modes."""
+"""Combine chains into one result: stacked draws, mean class probabilities, modes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def collect(
     codes: Encoded,
     attrs: dict[str, object],
 ) -> RawResult:
-    """Put chains together whose items are here, with the values of states that have these names."""
+    """Combine chains whose items are local; `names` are those of the state values."""
     means = item_means(sums, min(part.n for part in kept), codes.weight)
     of_items = cut(codes, 1).gathered([means])
     of_items |= fields_of_states([means], names, codes.inverse)
@@ -46,7 +46,7 @@ def collect_parameters(
     attrs: dict[str, object],
     **of_items: Unpack[ItemFields],
 ) -> RawResult:
-    """Combine the parameters of the chains, their distances `gaps` and the fields about items."""
+    """Combine the parameters of the chains, their distances `gaps` and the item fields."""
     attrs = dict(attrs)
     draws = min(part.n for part in kept)
     posterior = {
@@ -73,7 +73,7 @@ def collect_parameters(
 
 
 def fields_of_states(parts: Sequence[ItemMeans], names: Sequence[str], inverse: Ints) -> ItemFields:
-    """Fields about what the states of items stand for, and P(state), from those of patterns."""
+    """Expand state values and P(state) from patterns to items."""
     mean, square = np.concatenate([part.values for part in parts], axis=2)[:, :, inverse]
     spread = np.sqrt(np.maximum(square - mean**2, 0.0))
     values = dict(zip(names, mean, strict=True))

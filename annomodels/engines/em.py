@@ -1,6 +1,6 @@
-"""EM from many starts with a census of modes: a first look, and a start for NUTS."""
+"""EM from many starts with a census of modes: a quick fit, and a start for NUTS."""
 
-# Parameters go out to where the items lie, in one part or many, and expected counts come back.
+# Parameters are sent to the partitions of the items, and expected counts come back.
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.types import Floats
 
-# labels of a part of a pass in memory, and most parts
+# minimum number of labels per part of data in memory, and maximum number of parts
 PART, MOST_PARTS = 100_000, 8
-# starts in memory; a climb over labels on disk takes long, so there it is one
+# starts for data in memory; on disk there is one, because a climb takes long
 STARTS = 10
-# mean distance of class probabilities below which two modes are one
+# mean distance of class probabilities below which two modes are the same
 SAME_MODE = 0.005
 
 
@@ -50,10 +50,10 @@ class Mode(Ascent):
 
 
 def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Settings) -> RawResult:
-    """Climb from the votes and from random starts; the best mode is the result."""
+    """Climb from the votes and from random starts, and return the best mode."""
     clock = Clock(settings.time_limit)
     codes = encode(data, shared=model.shared) if isinstance(data, Annotations) else None
-    # one part here is passed over in this thread
+    # a single local part is processed in this thread
     here = "threads" if codes is None or settings.partitions or _parts(codes) > 1 else None
     crew = team(settings.executor or here, settings.threads)
     try:
@@ -71,7 +71,7 @@ def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Setti
 
 
 class _Census:
-    """Climbs from many starts, and the modes they end in."""
+    """Climbs from many starts, and their modes."""
 
     def __init__(
         self, model: ConjugateModel, source: Source, settings: Settings, clock: Clock
@@ -79,17 +79,17 @@ class _Census:
         self.model, self.source, self.settings, self.clock = model, source, settings, clock
         self.interrupts = Interrupts(True)
         self.modes: list[Ascent] = []
-        self.now: tuple[State, int] | None = None  # where the climb stands, and in which round
+        self.now: tuple[State, int] | None = None  # state and round of the current climb
         self.stopped, self.passes = "", 0
 
     def taken(self, crew: Team) -> RawResult:
-        """Climb from all starts; give the best mode."""
+        """Climb from all starts, and return the best mode."""
         settings, source, model = self.settings, self.source, self.model
         n_starts = max(1, settings.starts or 1)
         settings.tell("starting", 0.0)
         weights = [0.5 * (n % 2) for n in range(1, n_starts)]
         starts = start_states(model, source.opened, settings.seed, weights)
-        if source.has_gold and n_starts > 1:  # in place of a random one
+        if source.has_gold and n_starts > 1:  # replaces a random start
             starts[1] = model.start(*soft_counts(source.opened, known_only))
         with Spread(source, crew) as spread, self.interrupts:
             climb_from = partial(climb_rounds, model, expectation_of(spread))
@@ -107,7 +107,7 @@ class _Census:
                 if not self.modes:
                     if self.now is None:
                         raise
-                    # the only climb goes no further than this
+                    # take the current state of the only climb
                     state, turn = self.now
                     how = Climb(clock=self.clock, turn=turn, max_passes=1)
                     self.modes.append(climb_from(state, how))
@@ -139,7 +139,6 @@ class _Census:
         )
 
     def _each(self, state: State, turn: int) -> None:
-        """Note where the climb stands."""
         self.now, self.passes = (state, turn), self.passes + 1
         share, start = len(self.modes) / max(1, self.settings.starts or 1), len(self.modes) + 1
         self.settings.tell("em", share, f"start {start}, step {self.passes}")
@@ -149,8 +148,8 @@ class _Census:
 def class_probabilities(
     spread: Spread, state: State, finish: Callable[..., Any] | None = None
 ) -> list[Any]:
-    """Class probabilities of each partition [item, truth], or the results of `finish` on them."""
-    # `finish` is called where the partition lies, and only its result travels
+    """Return P(truth) of each partition [item, truth], or the result of `finish` on it."""
+    # `finish` runs where the partition is, and only its result is sent back
     return spread.each(weighed, parameters_of(state, spread.here), finish)
 
 
@@ -174,13 +173,12 @@ def climb(
 
 
 def _parts(codes: Encoded) -> int:
-    """Return the number of parts of data in memory."""
-    # it depends on the data alone, so that the same sums are added on every machine
+    # depends on the data only, so that every machine adds the same sums
     return max(1, min(MOST_PARTS, len(codes.row) // PART))
 
 
 def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]:
-    """E-step: expected counts, sizes, class probabilities and the log likelihood."""
+    """Compute expected counts, class sizes, class probabilities and log likelihood (E-step)."""
     from annomodels.kernels.passes import chances, soft
 
     given = chances(state.log_prevalence, state.log_confusion)
@@ -188,7 +186,7 @@ def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]
 
 
 def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, object]]:
-    """List modes with different class probabilities, best first, with their share of the starts."""
+    """List modes with different class probabilities, best first, with their share of starts."""
     order = sorted(range(len(modes)), key=lambda n: -modes[n].objective)
     return [
         {

@@ -1,9 +1,9 @@
 """Blocked Gibbs sampling for models that are conjugate given the truth."""
 
 # Each iteration draws the truth of all items given the parameters, then all parameters given the
-# counts. If the items are here in one part, a call takes many steps of a chain; else the chains
-# take their steps together. Random numbers depend on chain, iteration and item only, so neither
-# changes the draws.
+# counts. If the items are in one local part, one call runs many iterations of a chain; otherwise
+# the chains advance together. Random numbers depend on chain, iteration and item only, so both
+# ways give the same draws.
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from annomodels.executors.team import Team
     from annomodels.models.mixtures.state_model import StateModel
 
-# labels from which threads that have no chain take a part of the items
+# number of labels from which spare threads process parts of the items
 SPLIT_FROM = 200_000
 
 
 def run(
     model: ConjugateModel | StateModel, data: Annotations | LabelsOnDisk, settings: Settings
 ) -> RawResult:
-    """Sample the posterior; chains that have not mixed run on, thinned, up to 16 times as long."""
+    """Sample the posterior; chains that have not mixed continue, up to 16 times as long."""
     from annomodels.executors.choose import team
 
     if model.coder_model is not model:
@@ -55,7 +55,7 @@ def source_of(
     settings: Settings,
     crew: Team,
 ) -> Source:
-    """Return the items in as many parts as there are threads for, or the blocks of a scan."""
+    """Return the items in one part per available thread, or the blocks of a scan."""
     if not isinstance(data, Annotations):
         from annomodels.engines.source.disk import opened
 
@@ -70,7 +70,7 @@ def source_of(
 
 
 def _all_here(model: Model, settings: Settings) -> Settings:
-    """Return the settings of a model whose items have states: they are here, in one part."""
+    """Return settings for a model of item states, which needs one local part."""
     if settings.executor is not None:
         raise NotApplicable(
             f"{Option('executor')} serves the models whose items have one true class and nothing "
@@ -80,7 +80,7 @@ def _all_here(model: Model, settings: Settings) -> Settings:
 
 
 def _spare(codes: Encoded, settings: Settings) -> int:
-    """Return the number of parts of data in memory for which there are threads without a chain."""
+    """Return the number of parts of data in memory: the threads per chain."""
     spare = settings.workers // settings.chains if len(codes.row) >= SPLIT_FROM else 1
     return settings.partitions or max(1, spare)
 
@@ -88,7 +88,7 @@ def _spare(codes: Encoded, settings: Settings) -> int:
 def sample(
     model: ConjugateModel | StateModel, source: Source, settings: Settings, crew: Team
 ) -> RawResult:
-    """Sample a model over the parts of a source."""
+    """Sample a model on the partitions of a source."""
     from annomodels.engines.source.spread import Spread
 
     settings.tell("starting", 0.0)
@@ -102,7 +102,7 @@ def sample(
             settings.tell("compiling", 0.0)
             draws, single = room_for(run_.chains[0].kept_rows, source.n_labels, settings)
             run_.begin(single)
-            # the result will need it, and sampling leaves the interpreter idle
+            # preloaded for the result, while sampling leaves the interpreter idle
             Thread(target=import_module, args=("xarray",), daemon=True).start()
             run_.clock = Clock(settings.time_limit)
             with Interrupts(True) as run_.interrupts:

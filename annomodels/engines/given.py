@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def state_of(values: Mapping[str, Floats]) -> State:
-    """Return the parameters of one draw as the kernels hold them."""
+    """Return the parameters of one draw in the layout of the kernels."""
     confusion = values["confusion"]
     if confusion.ndim == 2:
         confusion = confusion[None]
-    tiny = np.finfo(float).tiny  # what single precision took for nothing is not impossible
+    tiny = np.finfo(float).tiny  # single precision may have rounded a probability to 0
     rows = np.log(np.maximum(np.ascontiguousarray(confusion.transpose(0, 2, 1)), tiny))
     population = {n: v for n, v in values.items() if n not in ("prevalence", "confusion")}
     return State(np.log(np.maximum(values["prevalence"], tiny)), rows, population)
 
 
 def given_by(model: Model, values: Mapping[str, AnyArray], kind: Ints | None = None) -> Given:
-    """Return one draw of a result's variables as a pass takes it; `kind` is that of the items."""
+    """Return one draw of the result variables in the layout of a pass; `kind` is per item."""
     from annomodels.kernels.passes import States, chances
 
     exact = {name: np.asarray(value, dtype=float) for name, value in values.items()}
@@ -46,7 +46,7 @@ def given_by(model: Model, values: Mapping[str, AnyArray], kind: Ints | None = N
     table = np.ascontiguousarray(rows.reshape(-1, rows.shape[2]))
     numbers = [found.values[name][0] for name in sorted(found.values)]
     truth = np.ascontiguousarray(found.truth[0])
-    # the row of a label is drawn, or not, where labels are counted: not here
+    # rows of labels are drawn only if labels are counted, which is not done here
     no_rows = np.zeros(0, dtype=np.int64)
     of_states = np.array(numbers).reshape(-1, table.shape[1])
     states = States(truth, no_rows, truth, table, of_states, SMALLEST)
@@ -60,7 +60,7 @@ def weigh(
     sums: ItemSums,
     kind: Ints | None = None,
 ) -> float:
-    """Add what a draw says of the items to their sums; gives the log likelihood of the labels."""
+    """Add the item statistics of a draw to the sums, and return the log likelihood."""
     from annomodels.kernels.passes import weighing_pass
 
     share, *rest = given

@@ -1,4 +1,4 @@
-"""Gibbs for the interval model: arrays in units of the labels come out."""
+"""Gibbs sampler for the interval model, with results in units of the labels."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ BATCHES = 20
 KEPT_TRUTHS = 400
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
-# reads of a label in an iteration, per label, in the unit of `Settings.patience`
+# label reads per label and iteration, the unit of `Settings.patience`
 N_OPS = 40
-# numbers that draws of the truths may take over all chains
+# maximum size of the stored draws of the truths, over all chains
 TRUTHS = 20_000_000
 
 
@@ -34,28 +34,28 @@ TRUTHS = 20_000_000
 class NumericResult:
     """Draws of the sampler, in units of the labels."""
 
-    # draws [chain, draw, ...] of the population's parameters and, by coder, of bias, scale and
+    # draws [chain, draw, ...] of the population parameters and of the coders' bias, scale and
     # noise_sd
     posterior: dict[str, Floats]
     # log density of the labels in standard units with the truths summed out, [chain, draw]
     log_likelihood: Floats
     truth: Floats  # draws of the truths [chain, some draws, item]
-    # posterior mean and standard deviation of each item's truth, averaged exactly given all else,
-    # and the Monte Carlo error of the mean; [item]
+    # posterior mean and standard deviation of each item's truth, from conditional moments, and the
+    # Monte Carlo error of the mean; [item]
     truth_mean: Floats
     truth_sd: Floats
     truth_mcse: Floats
-    difficulty: Floats  # the same of the difficulty, [item]
+    difficulty: Floats  # posterior mean of the difficulty, [item]
     difficulty_sd: Floats
     attrs: dict[str, Any] = field(default_factory=dict)  # plain values about the run
-    diverging: AnyArray | None = None  # whether a draw of NUTS diverged, [chain, draw]
+    diverging: AnyArray | None = None  # whether each draw of NUTS diverged, [chain, draw]
 
 
 Sampler = Callable[[Interval, NumericLabels, Settings], NumericResult]
 
 
 class NumericChain:
-    """State of one Gibbs chain and what it keeps."""
+    """State and stored draws of one Gibbs chain."""
 
     def __init__(self, model: Interval, labels: NumericLabels, key: int, number: int) -> None:
         rng = np.random.default_rng([key & 0xFFFFFFFF, number])
@@ -67,7 +67,7 @@ class NumericChain:
         rest = labels.y - mean[labels.item]
         noise = max(float(rest.std()), 0.05)
         spread = max(float(mean.std()), 0.05)
-        # chains start apart: from the items' means, with other spreads in every chain
+        # dispersed starts: item means, with different population scales in each chain
         apart = np.exp(rng.normal(0.0, 0.5 if number else 0.0, 6))
         self.held = np.array([mean.mean(), spread, 0.3, 0.3, noise, 1.0, 4.0])
         self.held[1:] *= apart
@@ -77,7 +77,7 @@ class NumericChain:
         self.y = labels.y.copy()
 
     def room(self, draws: int, truth_thin: int) -> None:
-        """Make room for draws."""
+        """Allocate arrays for draws."""
         n, j = self.labels.n_items, self.labels.n_coders
         self.truth_thin = truth_thin
         self.kept = np.empty((draws, len(POPULATION)))
@@ -87,7 +87,7 @@ class NumericChain:
         self.truth_sums, self.ease_sums = np.zeros((BATCHES + 1, n)), np.zeros((2, n))
 
     def advance(self, first: int, end: int, thin: int) -> None:
-        """Do iterations of a stage; `first` and `end` count from its beginning."""
+        """Run iterations `first` to `end`, counted from the start of the stage."""
         from annomodels.kernels.interval import iterate
 
         labels, begun = self.labels, self.iteration
@@ -102,12 +102,12 @@ class NumericChain:
 
 
 def run(model: Interval, data: Annotations, settings: Settings) -> RawResult:
-    """Sample the posterior of numeric labels; :func:`gibbs` says how."""
+    """Sample the posterior of numeric labels with :func:`gibbs`."""
     return raw(gibbs, model, data, settings)
 
 
 def raw(engine: Sampler, model: Interval, data: Annotations, settings: Settings) -> RawResult:
-    """Let an engine sample, and put what it gives into the form of all results."""
+    """Sample with an engine, and convert its output to a ``RawResult``."""
     settings.require_here(model.title)
     labels = model.encode(data)
     result = engine(model, labels, settings)
@@ -145,7 +145,7 @@ def raw(engine: Sampler, model: Interval, data: Annotations, settings: Settings)
 
 
 def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
-    """Sample the posterior by blocked Gibbs steps; chains that have not mixed run on, thinned."""
+    """Sample by blocked Gibbs steps; chains that have not mixed continue, thinned."""
     keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
     chains = [NumericChain(model, labels, int(key), n) for n, key in enumerate(keys)]
     draws = settings.draws
@@ -208,7 +208,7 @@ def _collect(
     chains: list[NumericChain], n: int, posterior: dict[str, Floats], labels: NumericLabels,
     attrs: dict[str, object],
 ) -> NumericResult:  # fmt: skip
-    """Put the chains together, items' values averaged over all draws."""
+    """Combine the chains, averaging item values over all draws."""
     truth = labels.centre + labels.unit * np.stack(
         [chain.kept_truth[: -(-n // chain.truth_thin)] for chain in chains]
     )
@@ -220,7 +220,7 @@ def _collect(
     count = n * len(chains)
     mean = np.asarray(total / count)
     sd = np.sqrt(np.maximum(square / count - mean**2, 0.0))
-    sd[np.isfinite(labels.known)] = 0.0  # exactly, not to rounding
+    sd[np.isfinite(labels.known)] = 0.0  # exactly 0, without rounding errors
     batch = np.concatenate([chain.truth_sums[used] / size[used][:, None] for chain in chains])
     mcse = np.full_like(mean, np.nan)
     if len(batch) > 1:
@@ -243,7 +243,7 @@ def _collect(
 
 
 def cut_at_ends(result: NumericResult, labels: NumericLabels) -> NumericResult:
-    """Bring truths beyond an end of the scale back to it: no label tells them apart."""
+    """Clip truths to the ends of the scale: labels do not distinguish values beyond them."""
     if np.isinf(labels.ends).all():
         return result
     truth = np.clip(result.truth, *labels.ends)

@@ -1,4 +1,4 @@
-"""NUTS for the interval model: the PyMC model is the definition, and the yardstick of Gibbs."""
+"""NUTS for the interval model, on the PyMC model that defines it: the reference for Gibbs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from annomodels.models.numeric import SAMPLED, NumberDraws, NumericLabels
 
 
 def run(model: Interval, data: Annotations, settings: Settings) -> RawResult:
-    """Sample the posterior of numeric labels; :func:`nuts` says how."""
+    """Sample the posterior of numeric labels with :func:`nuts`."""
     return raw(nuts, model, data, settings)
 
 
 def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
-    """Sample the PyMC model with nutpie, then draw the truths given everything else."""
+    """Sample the PyMC model with nutpie, then draw the truths given all other parameters."""
     clock = Clock()
     settings.tell("compiling", 0.0, "building the PyMC model")
     coords = {

@@ -1,4 +1,4 @@
-"""Variables of a state model that are the items' own: their values, and draws given counts."""
+"""Item-level variables of a state model: their values, and draws given counts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Counts of a pass over the items, apart from those of the rows of coders."""
+    """Counts of a pass over the items, other than those of the coders' rows."""
 
-    extra: Ints  # labels by further row, shape [cell, row]
+    extra: Ints  # labels by additional row, shape [cell, row]
     sizes: Ints  # items by state, shape [state]
     golds: Ints  # items with known labels, shape [state, truth]
 
 
 class ItemParameters:
-    """The items' own variables, all Dirichlet, of one chain."""
+    """Item-level variables of one chain, all Dirichlet."""
 
     def __init__(self, model: StateModel, n_rows: int, n_labels: int) -> None:
         self.model, self.n_rows = model, n_rows
@@ -43,11 +43,11 @@ class ItemParameters:
 
     @property
     def names(self) -> list[str]:
-        """Names of what the states stand for."""
+        """Names of the state values."""
         return sorted(self.layout.values)
 
     def given(self, state: State) -> Given:
-        """Return the parameters of coders and items as a pass takes them."""
+        """Return the parameters of coders and items in the layout of a pass."""
         from annomodels.kernels.passes import States
 
         layout, model = self.layout, self.model
@@ -63,13 +63,13 @@ class ItemParameters:
         return np.asarray(share), table, None, states
 
     def by_class(self, sizes: Ints) -> Ints:
-        """Items by the class that coders perceive, of those whose state has one."""
+        """Count items by the class that coders perceive, for states that have one."""
         base, k = self.layout.base, self.layout.n_perceived
         return np.bincount(base[base >= 0], sizes[base >= 0], minlength=k).astype(np.int64)
 
     def draw(self, counted: Counted, key: int, iteration: int) -> None:
-        """Draw all of them given the counts."""
-        if not self.alphas:  # a generator asks the system for bits even where its key is given
+        """Draw all variables given the counts."""
+        if not self.alphas:  # a generator reads system entropy even if it has a key
             return
         own = np.array([key, iteration], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=own))
@@ -79,10 +79,10 @@ class ItemParameters:
             self.values[name] = shape / shape.sum(axis=-1, keepdims=True)
 
     def counts_of(self, name: str, counted: Counted, rng: np.random.Generator) -> AnyArray:
-        """Count what the items and labels say of one of the variables."""
+        """Return the counts that update one of the variables."""
         layout = self.layout
         for factor in layout.factors:
-            if factor.name == name:  # items that it does not concern left out
+            if factor.name == name:  # excludes items that it does not affect
                 mine = factor.choice >= 0
                 return np.bincount(
                     factor.choice[mine], counted.sizes[mine], minlength=len(factor.alpha)
@@ -93,14 +93,14 @@ class ItemParameters:
                 return counts if row.by_coder else counts.sum(axis=0)
         known = list(zip(*np.nonzero(counted.golds), strict=True))
         if layout.truths is not None and layout.truths.name == name:
-            # perceived class by truth, drawn where states mix
+            # perceived class by true class, drawn if a state mixes them
             out = np.zeros(layout.truths.alpha.shape)
             for s, truth in known:
                 weight = layout.truth[s] * self.values[name][:, truth]
                 out[:, truth] += rng.multinomial(counted.golds[s, truth], weight / weight.sum())
             return out
         if layout.judgement is not None and layout.judgement.name == name:
-            # in which way the known truths followed from the states, drawn
+            # draw which table produced each known truth from the state
             out = np.zeros(len(layout.judgement.alpha))
             for s, truth in known:
                 weight = self.values[name] * layout.judgement.tables[:, s, truth]

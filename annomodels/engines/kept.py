@@ -1,7 +1,7 @@
-"""Draws that a chain keeps, in the canonical order of the classes."""
+"""Stored draws of a chain, in the canonical order of the classes."""
 
-# Classes may be swapped: draws are brought into the order in which most labels are right. If memory
-# holds few whole draws, the few watched parameters are noted in every iteration.
+# Classes may swap, so draws are relabeled into the order in which most labels are right. If memory
+# holds few complete draws, the monitored parameters are recorded in every iteration.
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from annomodels.models.mixtures.state_model import StateModel
 
 BATCHES = 20
-# numbers of draws whose densities are computed at a time
+# maximum size of the draws whose densities are computed at a time
 CELLS = 1_000_000
 
 
@@ -32,21 +32,21 @@ class DrawStore:
         self.room = draws
         self.dtype = np.float32 if single else np.float64
         self.arrays: dict[str, AnyArray] = {}
-        # what is watched of all iterations, where few draws are kept
+        # monitored parameters of all iterations, if few draws are stored
         self.trace: Trace | None = None
         self.log_likelihood = np.zeros(draws)
         self.lp = np.zeros(draws)
-        # draws, relabelled draws, and the length of a batch of what draws say of the items
+        # number of draws, number of relabeled draws, and draws per batch of item statistics
         self.book = np.array([0, 0, max(1, draws // BATCHES)])
 
     @property
     def n(self) -> int:
-        """Number of draws kept."""
+        """Number of stored draws."""
         return int(self.book[0])
 
     @property
     def relabelled(self) -> int:
-        """Number of draws whose classes were brought into another order."""
+        """Number of draws whose classes were reordered."""
         return int(self.book[1])
 
     @property
@@ -55,7 +55,7 @@ class DrawStore:
         return int(self.book[2])
 
     def make_room(self, variables: dict[str, AnyArray]) -> None:
-        """Make room for draws of variables of these shapes."""
+        """Allocate arrays for draws of these variables."""
         if not self.arrays:
             for name, values in variables.items():
                 self.arrays[name] = np.empty((self.room, *np.shape(values)), dtype=self.dtype)
@@ -63,14 +63,14 @@ class DrawStore:
     def add(
         self, variables: dict[str, AnyArray], log_likelihood: float, lp: float, moved: bool
     ) -> None:
-        """Keep one draw."""
+        """Store one draw."""
         self.make_room(variables)
         for name, values in variables.items():
             self.arrays[name][self.n] = values
         self.note(log_likelihood, lp, moved)
 
     def note(self, log_likelihood: float, lp: float, moved: bool) -> None:
-        """Complete a draw whose parameters are in their places."""
+        """Complete a draw whose parameters are already stored."""
         self.log_likelihood[self.n] = log_likelihood
         self.lp[self.n] = lp
         self.book[:2] += 1, moved
@@ -83,16 +83,16 @@ def add_priors(model: ConjugateModel | StateModel, kept: Iterable[DrawStore]) ->
         step = max(1, CELLS // size)
         for lo in range(0, part.n, step):
             some = slice(lo, min(lo + step, part.n))
-            least = np.finfo(part.dtype).tiny  # what is rounded to none
+            least = np.finfo(part.dtype).tiny  # replaces probabilities rounded to 0
             values = {n: np.maximum(v[some], least).astype(float) for n, v in part.arrays.items()}
             part.lp[some] += model.log_prior(values)
 
 
 class Trace:
-    """Watched parameters of one chain, from every iteration of a stage."""
+    """Monitored parameters of one chain, from every iteration of a stage."""
 
-    # A hundred kept draws cannot show whether a chain has mixed: R-hat of independent draws would
-    # be 1.02 by chance. So watched parameters are noted between them too.
+    # 100 stored draws cannot show whether a chain has mixed: R-hat of independent draws would be
+    # 1.02 by chance. So monitored parameters are recorded between them, too.
 
     def __init__(self, model: ConjugateModel, volume: Floats, relabel: bool, room: int) -> None:
         self.model, self.relabel, self.room = model, relabel, room
@@ -118,14 +118,14 @@ class Trace:
 
 
 def watched_of(model: Model, posterior: dict[str, AnyArray], volume: Floats) -> Floats:
-    """Draws [chain, draw, column] of what is watched, from the draws that chains keep."""
+    """Return the draws [chain, draw, column] of the monitored parameters."""
     shown = model.result_draws(posterior)
     declared = model.parameters(shown["prevalence"].shape[-1])
     return watched_draws(declared, shown, volume[: model.n_coders(len(volume))])
 
 
 def traced(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:
-    """R-hat and bulk effective sample size of each watched column; None without traces."""
+    """Return R-hat and bulk ESS of each monitored column; None without traces."""
     traces = [trace for trace in found if trace is not None]
     n = min((trace.n for trace in traces), default=0)
     if not n:
@@ -140,8 +140,8 @@ def joint_table(state: State, volume: Floats) -> Floats:
 
 
 def canonical_order(state: State, volume: Floats) -> Ints:
-    """Assign each class its new place so that the share of right labels is as large as possible."""
-    # for two classes this is the mirror test, for more an optimal assignment
+    """Return the new position of each class that maximizes the proportion of right labels."""
+    # two classes need only the mirror test, more need an optimal assignment
     from annomodels.kernels.products import diagonal_leads
 
     k = len(state.log_prevalence)
@@ -159,19 +159,19 @@ def canonical_order(state: State, volume: Floats) -> Ints:
 
 
 def total_gaps(p_truth: Sequence[Floats] | Floats, weight: Floats | float = 1.0) -> Floats:
-    """Sum over the items of the total variation distances of class probabilities, for all pairs."""
+    """Sum the total variation distances of class probabilities over items, for all pairs."""
     n = len(p_truth)
     gaps = np.zeros((n, n))
     for a in range(n):
         for b in range(a):
             gap = np.abs(p_truth[a] - p_truth[b]).sum(axis=1)
-            # a product of vectors that no threads of a library share, which passes wait for
+            # not a BLAS product, whose threads would delay those of a pass
             gaps[a, b] = gaps[b, a] = 0.5 * float((weight * gap).sum())
     return gaps
 
 
 def alike(gaps: Floats, order: Iterable[int], distance: float) -> list[list[int]]:
-    """Group items, in this order, within a distance of the first of their group."""
+    """Group numbers in this order, each within `distance` of the first of its group."""
     groups: list[list[int]] = []
     for n in order:
         known = next((group for group in groups if gaps[n, group[0]] < distance), None)

@@ -1,4 +1,4 @@
-"""Confidence of a stack: draws of its layer given known truth, else from its prior."""
+"""Confidence of a stack: draws of its layer given known truth, or from its prior."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from annomodels.engines.source.stacked import Layer
 from annomodels.models.mixtures.stack import Dependence, Stack, flat_of
 from annomodels.types import Floats, Ints
 
-# draws of the layer: so many, fewer where they would take more than so many numbers in all
+# number of draws of the layer, minimum number, and maximum size of P(truth) under all of them
 LAYERS, FEWEST, MOST_CELLS = 1000, 200, 200_000_000
-# steps of the slice sampler before the first draw of the layer, and between two
+# steps of the slice sampler before the first draw of the layer, and between draws
 BURN, THIN = 200, 5
-# share of the draws in which a crowd that may be noise knows nothing
+# proportion of draws without signal, if the labels may be noise
 NOTHING = 0.5
 
 
@@ -27,7 +27,7 @@ def draw_layer(
     seed: int,
     n_items: int | None = None,
 ) -> Layer:
-    """Draw the layer given the known truth [item], otherwise from its prior."""
+    """Draw the layer given the known truth [item], or from its prior if none is known."""
     n_labels = log_q.shape[1]
     n = max(FEWEST, min(LAYERS, MOST_CELLS // ((n_items or len(log_q)) * n_labels))) // 2 * 2
     known = np.flatnonzero(gold >= 0)
@@ -41,14 +41,14 @@ def draw_layer(
         z = elliptical(density, 2 + n_labels, n, rng)
     else:
         half = rng.standard_normal((n // 2, 2 + n_labels))
-        # effects of the data set evenly from their whole distribution: tails are not left to chance
+        # stratified draws of the data-set effects: their tails do not depend on chance
         for column in (0, 1):
             half[:, column] = rng.permutation(ndtri((np.arange(n // 2) + 0.5) / (n // 2)))
-        # each tilt with its opposite, so that draws decide no ties
+        # pair each tilt with its opposite, so that the draws break no ties
         z = np.concatenate([half, half * np.array([1.0, 1.0, *[-1.0] * n_labels])])
     sharpness, unknown, tilt = stack.layer(z, dependence)
     if dependence.noise:
-        # if the labels depend on no truth, the crowd knows nothing; they may all the same
+        # in some draws no item is informed (pure noise), in the others a random proportion
         nothing = rng.permutation(n)
         share = np.where(nothing < NOTHING * n, 1.0, rng.random(n))
         unknown = np.outer(share, flat_of(dependence, n_labels))
@@ -58,12 +58,12 @@ def draw_layer(
 def log_truth(
     log_q: Floats, truth: Ints, sharpness: Floats, unknown: Floats, tilt: Floats
 ) -> float:
-    """Log P(known truth) of all items together under one draw of the layer."""
+    """Return the joint log P(known truth) of all items under one draw of the layer."""
     log_p = sharpness[0] * log_q + tilt[0]
     top = log_p.max(axis=1)
     of_truth = log_p[np.arange(len(truth)), truth] - top
     of_truth -= np.log(np.exp(log_p - top[:, None]).sum(axis=1))
-    with np.errstate(divide="ignore"):  # of no item anything is known
+    with np.errstate(divide="ignore"):  # log 0 if all items are unknown
         known = np.log1p(-min(float(unknown[0].sum()), 1.0))
     return float(np.logaddexp(known + of_truth, np.log(unknown[0, truth])).sum())
 

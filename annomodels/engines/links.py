@@ -1,4 +1,4 @@
-"""Truth of candidates of mentions: Gibbs in compiled loops, NUTS on the PyMC model."""
+"""True candidates of mentions: Gibbs in compiled loops, NUTS on the PyMC model."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ BATCHES = 10
 class Draws:
     """Draws of the sampler with leading dimensions [chain, draw]."""
 
-    # P(true) are means over batches of draws, [chain, batch, candidate], and P(no, one, several
-    # candidates true) means over all draws, [mention, 3]
+    # p_batches: P(true), means over batches of draws, [chain, batch, candidate]; p_number: P(no,
+    # one, several candidates true), means over all draws, [mention, 3]
 
     values: PairValues
     log_likelihood: Floats
@@ -41,17 +41,17 @@ Sampler = Callable[[PairModel, Candidates, Settings], Draws]
 
 
 def run_gibbs(model: PairModel, data: Candidates, settings: Settings) -> RawResult:
-    """Sample by :func:`gibbs`."""
+    """Sample with :func:`gibbs`."""
     return raw(gibbs, model, data, settings)
 
 
 def run_nuts(model: PairModel, data: Candidates, settings: Settings) -> RawResult:
-    """Sample by :func:`nuts`."""
+    """Sample with :func:`nuts`."""
     return raw(nuts, model, data, settings)
 
 
 def raw(sample: Sampler, model: PairModel, data: Candidates, settings: Settings) -> RawResult:
-    """Let an engine sample, and put what it gives into the form of all results."""
+    """Sample with an engine, and convert its output to a ``RawResult``."""
     settings.require_here(model.title)
     clock = Clock()
     codes = model.encode(data)
@@ -73,7 +73,7 @@ def raw(sample: Sampler, model: PairModel, data: Candidates, settings: Settings)
 
 
 def _state(values: PairValues) -> tuple[Floats, ...]:
-    """Weights [class, 2], logs [coder, 2, kind], means [kind, 2], concentrations [kind]."""
+    """Return weights [class, 2], logs [coder, 2, kind], means [kind, 2], concentrations [kind]."""
     share = values.prevalence
     off = np.log1p(-np.minimum(share, 1 - 1e-16))
     weights = np.stack([off, np.log(share)], axis=1)
@@ -83,7 +83,7 @@ def _state(values: PairValues) -> tuple[Floats, ...]:
 
 
 def log_likelihood(model: PairModel, codes: Candidates, values: PairValues) -> tuple[float, Floats]:
-    """Log likelihood with the truth summed out, and P(true) of every candidate."""
+    """Return the log likelihood with the truth summed out, and P(true) of each candidate."""
     from annomodels.kernels.decisions import pair_pass, single_pass
 
     weights, logs, *_ = _state(values)
@@ -144,7 +144,7 @@ def gibbs(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
 
 
 def nuts(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
-    """Sample the PyMC model with nutpie, then the truth given each draw."""
+    """Sample the PyMC model with nutpie, then compute P(true) under each draw."""
     from annomodels.engines.pymc.compiled import compiled
     from annomodels.engines.pymc.nuts import bound_concentrations, sample
     from annomodels.kernels.decisions import count_true
@@ -161,7 +161,7 @@ def nuts(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
     p_batches = np.zeros((chains, batches, len(codes.labels)))
     number, likelihood = np.zeros((len(codes.items), 3)), np.empty((chains, draws))
     lengths = np.bincount(np.arange(draws) * batches // draws)
-    # a class that no candidate has is "none of these" where that is no candidate
+    # without a candidate "none of these", `none` is a class that no candidate has
     none = len(codes.classes) - model.has_none if model.single else -1
     for at in np.ndindex(likelihood.shape):
         one = PairValues(*(held[at] for held in vars(values).values()))

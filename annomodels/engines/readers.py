@@ -1,13 +1,13 @@
-"""Predictive distribution of one more label of a mention, with coders as readers of equal rank."""
+"""Predictive distribution of one more label of a mention, from exchangeable readers."""
 
-# The models of truth assume independent errors given the truth, and so are far too confident. Here
-# a mention has its own shares of readings, and readers who agree need not be right:
+# Models with a truth assume independent errors given the truth, and are overconfident. Here each
+# mention has a separate distribution of readings, and readers who agree need not be right:
 # phi_i ~ Dirichlet(a pi), psi_ih ~ DP(b_h),
 # P(m | labels of i) = (n_ih + a pi_h) / (n_i + a) * n_im / (n_ih + b_h)
-# A reader chooses a class h, then an antecedent within it; n are numbers of labels, in all, of the
-# class and of the candidate. A class with one label everywhere ("new") needs no second step. The
-# rest to 1 is the probability of something that nobody has said yet. The shares are summed out; a,
-# pi, b are estimated from all mentions (Ferguson 1973, doi:10.1214/aos/1176342360).
+# A reader chooses a class h, then an antecedent within it. n_i, n_ih and n_im count labels in all,
+# of the class and of the candidate. A class with a single label ("new") needs no second step. The
+# remaining probability is that of an unseen label. phi and psi are integrated out; a, pi and b are
+# estimated from all mentions (Ferguson 1973, doi:10.1214/aos/1176342360).
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ DRAWS, WARMUP = 400, 100
 
 @dataclass(frozen=True)
 class Readers:
-    """Draws of what readers have in common."""
+    """Draws of the parameters that all readers share."""
 
-    classes: Floats  # shares of the classes, shape [draw, class]
-    spread: Floats  # how much mentions divide readers as to the class: a, shape [draw]
-    # the same for antecedents within a class: b, shape [draw, class]; 0 for classes of one label
+    classes: Floats  # class probabilities pi, shape [draw, class]
+    spread: Floats  # concentration a of the classes of a mention, shape [draw]
+    # concentration b of antecedents within a class, [draw, class]; 0 for classes of one label
     antecedents: Floats
 
 
 def counts_of(codes: Candidates) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-    """Count labels and different labels [mention, class], votes; find classes of several labels."""
+    """Return labels and distinct labels [mention, class], votes, and classes of several labels."""
     n = len(codes.classes) - (NONE in codes.classes)
     cells = codes.mention * len(codes.classes) + codes.cls
     shape, size = (len(codes.items), len(codes.classes)), len(codes.items) * len(codes.classes)
@@ -52,7 +52,7 @@ def counts_of(codes: Candidates) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
 
 
 def _urn(log_b: Floats, distinct: Ints, total: Ints) -> Floats:
-    """Log probability of partitions, up to what does not depend on b; shape that of `log_b`."""
+    """Return the log probability of partitions up to a constant, shaped like `log_b`."""
     from scipy.special import gammaln
 
     sizes, times = np.unique(total[total > 0], return_counts=True)
@@ -62,7 +62,7 @@ def _urn(log_b: Floats, distinct: Ints, total: Ints) -> Floats:
 
 
 def log_likelihood_of(codes: Candidates, classes: Floats, spread: float, within: Floats) -> float:
-    """Log probability of all labels with the shares of mentions summed out."""
+    """Return the log probability of all labels, the mentions' distributions integrated out."""
     from scipy.special import gammaln
 
     by_class, distinct, votes, several = counts_of(codes)
@@ -77,9 +77,9 @@ def log_likelihood_of(codes: Candidates, classes: Floats, spread: float, within:
 
 
 def read_shares(codes: Candidates, draws: int = DRAWS, seed: int = 1) -> Readers:
-    """Draw what readers have in common given the labels."""
-    # shares and concentration of classes by the slice steps that draw populations of coders:
-    # mentions are to readers what coders are to labels; concentrations of antecedents from a grid
+    """Draw the parameters that all readers share given the labels."""
+    # Probabilities and concentration of classes are drawn by the slice steps for populations of
+    # coders, with mentions in place of coders; concentrations of antecedents come from a grid.
     from annomodels.kernels.population import draw_population
 
     by_class, distinct, _, several = counts_of(codes)
@@ -97,7 +97,7 @@ def read_shares(codes: Candidates, draws: int = DRAWS, seed: int = 1) -> Readers
         if iteration >= 0:
             kept_mean[iteration], kept_spread[iteration] = mean[0], spread[0]
     within = np.zeros((draws, n))
-    # in terms of log b the density has one more factor b
+    # the Jacobian of log b is a factor b
     prior = SPREAD.logp(np.exp(GRID)) + GRID
     for h in np.flatnonzero(several):
         log_p = prior + _urn(GRID, distinct[:, h], by_class[:, h])
@@ -109,13 +109,13 @@ def read_shares(codes: Candidates, draws: int = DRAWS, seed: int = 1) -> Readers
 
 
 def next_label(codes: Candidates, readers: Readers) -> Floats:
-    """Probability that one more reader says each candidate [candidate], the mean over the draws."""
+    """Return P(one more reader chooses the candidate) [candidate], the mean over draws."""
     by_class, _, votes, several = counts_of(codes)
     total = by_class.sum(axis=1)
     listed = codes.cls < by_class.shape[1]
     h, i = codes.cls[listed], codes.mention[listed]
     n_class, n_all = by_class[i, h], total[i]
-    # few different (class, numbers) stand for all candidates
+    # a few distinct (class, counts) represent all candidates
     keys, place = np.unique(
         np.stack([h, votes[listed], n_class, n_all]), axis=1, return_inverse=True
     )

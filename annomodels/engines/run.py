@@ -1,13 +1,13 @@
 """A run of Gibbs chains over partitions: parameters go out, counts come back."""
 
-# It goes in stages: warm-up, then twice as long each time until the chains mix. All chains take a
-# step together, one round of calls per iteration: every place draws the states of its items for all
-# chains, and the parameters are drawn here. Class probabilities under the kept draws are summed
-# where the items lie. Draws are those of a run in memory, bit for bit, since counts are whole
-# numbers and random numbers belong to chain, iteration and item. Sums that were lost with a
-# machine are computed again from the kept parameters. If calls travel, the chains go in groups:
-# while the answers of one are on their way, the machines work for another. So they do if there are
-# fewer parts than threads, each of which then has its own chains.
+# Stages are the warm-up, then samples of doubling length until the chains mix. All chains advance
+# together, with one round of calls per iteration: each place draws the states of its items for all
+# chains, and the parameters are drawn here. Class probabilities under the stored draws are summed
+# where the items are. The draws equal those of a run in memory, bit for bit, because counts are
+# integers and random numbers depend on chain, iteration and item. Sums that are lost with a machine
+# are recomputed from the stored parameters. If calls are remote, chains run in groups: while one
+# group waits for answers, the machines work for another. Chains also run in groups if there are
+# fewer parts than threads; each thread then has its own chains.
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import Floats
 
 RECOUNTS = 10
-# labels * classes that go through one call, about a tenth of a second
+# labels * classes processed in one call, which takes about 0.1 s
 CALL = 20_000_000
-# bytes of parameters that are sent at a time to be counted again
+# bytes of parameters that are sent at a time for a recount
 RECOUNT_BYTES = 32_000_000
 # groups of chains wait for each other after every slice
 GROUPED_SLICE_SECONDS = 5.0
@@ -45,13 +45,13 @@ FIRST_SLICE = 20
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
 FEWEST_DRAWS = 100
-# a chain whose labels are less likely than those of the best one by so many nats, and by so many
-# standard deviations of the draws, is in a mode that does not count
+# a chain whose mean log likelihood is below that of the best one by this many nats plus this many
+# standard deviations of the draws is in a negligible mode
 BEHIND, BEHIND_SPREADS = 30.0, 5.0
 
 
 def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]:
-    """Return the number of draws that a chain keeps in memory, and if in single precision."""
+    """Return the number of draws that a chain stores, and whether in single precision."""
     bytes_per_draw = n_rows * n_labels * n_labels * 8 * settings.chains
     if bytes_per_draw * settings.draws <= settings.memory:
         return settings.draws, False
@@ -60,18 +60,18 @@ def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]
 
 
 def cost(n_annotations: int, n_rows: int, n_labels: int) -> int:
-    """Return the work of an iteration: a drawn parameter costs 20 reads of a label."""
+    """Return the work of an iteration: drawing a parameter costs 20 reads of a label."""
     return (n_annotations + 20 * n_rows * n_labels) * n_labels
 
 
 def chain_keys(settings: Settings) -> list[int]:
-    """Return the key of all random numbers of each chain."""
+    """Return the random-number key of each chain."""
     keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
     return [int(key) for key in keys]
 
 
 class Run:
-    """Chains that take their steps together, and the stages they went through."""
+    """Chains that advance together, and their stages."""
 
     def __init__(
         self,
@@ -90,10 +90,10 @@ class Run:
         ]
         own = self.chains[0].own
         n_states = 0 if own is None else len(own.layout.base)
-        # the work of an iteration
+        # work per iteration
         self.work = cost(source.n_annotations, source.n_rows, source.n_labels)
         self.work += 3 * source.n_annotations * n_states
-        # what is summed over the draws of a stage beside P(truth): P(state) and values of states
+        # sizes of the sums over draws besides P(truth): P(state) and state values
         n_values = 0 if own is None else len(own.names)
         self.summed = with_room(n_states, source.n_items), n_values
         self.groups = _groups(len(self.chains), spread)
@@ -105,9 +105,9 @@ class Run:
         self.clock = Clock(settings.time_limit)
         self.stopped, self.hurried = "", False
         self.stages: list[tuple[list[DrawStore], int]] = []
-        # what the census of modes saw, see `annomodels.engines.starts`
+        # modes of the census, see `annomodels.engines.starts`
         self.census: list[dict[str, Any]] = []
-        # chains that were taken out of a mode that does not count
+        # chains that were restarted from a negligible mode
         self.restarted: list[int] = []
         self.stage = 0  # 0 is the warm-up
         self.first_thin = 1
@@ -118,9 +118,9 @@ class Run:
         """Warm up, then run stages until the chains have mixed."""
         limit = self.settings.time_limit
         kept = None
-        # draws of states are not watched before they are kept
+        # with item states, only stored draws are monitored
         traced = single and self.chains[0].own is None
-        if traced:  # as many iterations as draws were asked for, of which memory keeps some
+        if traced:  # as many iterations as requested draws, of which memory holds some
             self.first_thin = -(-self.settings.draws // draws)
         thin = self.first_thin
         half = None if limit is None else limit / 2
@@ -156,7 +156,7 @@ class Run:
 
     @property
     def attrs(self) -> dict[str, object]:
-        """Attributes of the result about the run."""
+        """Attributes of the result that describe the run."""
         return {
             "engine": "gibbs",
             "thin": self.result[1],
@@ -168,8 +168,8 @@ class Run:
         }
 
     def _restart(self, kept: list[DrawStore]) -> bool:
-        """Let chains far behind continue from the best one, once; True if there are any."""
-        # what was kept then is only a longer warm-up
+        """Restart chains that are far behind from the best one, once; return True if any."""
+        # the draws so far then count as warm-up
         if self.restarted or not self.settings.extend:
             return False
         means = np.array([part.log_likelihood[: part.n].mean() for part in kept])
@@ -182,7 +182,7 @@ class Run:
         return bool(self.restarted)
 
     def _worth_more(self, thin: int) -> bool:
-        """Return True if a stage of twice the length stays within the patience."""
+        """Return True if a stage of twice the length stays within `Settings.patience`."""
         done = self.work * sum(chain.iteration for chain in self.chains)
         return (
             self.settings.extend
@@ -198,10 +198,10 @@ class Run:
         name: str,
         limit: float | None,
     ) -> bool:
-        """Advance all chains a slice at a time, so that none runs far ahead; True if complete."""
+        """Advance all chains in slices, so that none runs far ahead; return True if complete."""
         length = max(thin, FIRST_SLICE)
         for chain in self.chains:
-            # the first iteration of a stage is one that is kept
+            # a stage starts with an iteration that is stored
             chain.iteration += -chain.iteration % thin
         ends = [chain.iteration + iterations for chain in self.chains]
         while True:
@@ -234,7 +234,7 @@ class Run:
             r, n = worst(*found)
             return bool(np.isnan(r)) or (r < GOOD_RHAT and n >= GOOD_ESS)
         volume = self.chains[0].volume
-        by_chain = [  # draws are large, what is watched of them is small
+        by_chain = [  # draws are large, their monitored columns are small
             watched_of(self.chains[0].model, {n: v[None] for n, v in part.arrays.items()}, volume)
             for part in kept
         ]
@@ -246,13 +246,13 @@ class Run:
     # -- steps ----------------------------------------------------------------------------------
 
     def of_stage(self, number: int, length: int) -> Stage:
-        """Return what is summed over the draws of a stage."""
+        """Return the description of the sums over the draws of a stage."""
         return Stage(number, length, *self.summed)
 
     def slice(
         self, steps: Sequence[int], thin: int, kept: list[DrawStore] | None, limit: float | None
     ) -> None:
-        """Take some steps, fewer when interrupted, or when `limit` is over."""
+        """Run some iterations, fewer if interrupted or if `limit` is reached."""
         ends = [chain.iteration + n for chain, n in zip(self.chains, steps, strict=True)]
         stop = Event()
 
@@ -263,7 +263,7 @@ class Run:
                     stop.set()
 
         self.interrupts.check()
-        if not self.spread.complete:  # so that data are sent once
+        if not self.spread.complete:  # so that data are sent only once
             self.step(list(range(len(self.chains))), thin, kept)
         if len(self.groups) == 1:
             advance(self.groups[0])
@@ -276,7 +276,7 @@ class Run:
         self.interrupts.check()
 
     def _overlap(self, advance: Callable[[list[int]], None], stop: Event) -> None:
-        """Advance the groups side by side; the chains stand still when this is over."""
+        """Advance the groups in parallel; no chain runs after the return."""
         with ThreadPoolExecutor(len(self.groups)) as pool:
             running = [pool.submit(advance, group) for group in self.groups]
             try:
@@ -288,7 +288,7 @@ class Run:
     def steps(
         self, group: list[int], thin: int, kept: list[DrawStore] | None, ends: Sequence[int]
     ) -> None:
-        """Take one or more steps with some chains, none of which goes beyond its end."""
+        """Run one or more iterations of some chains, none beyond its end."""
         traced = kept is not None and kept[group[0]].trace is not None
         block = self.block_of_many
         if block is None or traced:
@@ -304,12 +304,12 @@ class Run:
 
     @property
     def block_of_many(self) -> Block | None:
-        """All items, where a call may take many steps of a chain."""
+        """Block of all items, if a call can run many iterations of a chain."""
         one = self.spread.alone and self.chains[0].own is None
         return self.spread.block(0) if one else None
 
     def begin(self, single: bool = False) -> None:
-        """Have the loops compiled, or loaded, by doing nothing with them, or by one pass."""
+        """Compile or load the loops by an empty run or one pass."""
         first, block = self.chains[0], self.block_of_many
         for chain in self.chains:
             chain.single = single
@@ -319,9 +319,9 @@ class Run:
             self.spread.sum(sampled, [first.passing(True)], [first.key], 0, None)
 
     def step(self, group: list[int], thin: int, kept: list[DrawStore] | None) -> None:
-        """Take a step with some chains."""
-        # a run that was interrupted elsewhere may have left chains at different iterations: those
-        # behind catch up, and what their draws say of the items is counted at the end
+        """Run one iteration of some chains."""
+        # An interrupted run may have left chains at different iterations: those behind catch up,
+        # and the item statistics of their draws are counted at the end.
         iteration = min(self.chains[n].iteration for n in group)
         behind = [n for n in group if self.chains[n].iteration == iteration]
         keep = kept is not None and iteration % thin == 0
@@ -346,10 +346,10 @@ class Run:
         list(apply(take, range(len(behind))))
 
     def items(self, kept: list[DrawStore]) -> tuple[list[Any], Floats]:
-        """Collect the results of each partition, and the distances of the chains over all items."""
+        """Return the results of each partition, and the distances of the chains over all items."""
         finish = self.spread.source.finish
         n = min(part.n for part in kept)
-        # the last stage may have been cut short, and then the one before it counts
+        # if the last stage was cut short, the one before it counts
         whole = self.stages[-1][1] == self.first_thin * 2 ** (self.stage - 1)
         stage = self.of_stage(self.stage if whole else self.stage - 1, kept[0].length)
         where = len(self.chains), stage, n
@@ -372,7 +372,7 @@ class Run:
     def _recount(
         self, kept: list[DrawStore], lacking: list[tuple[int, int]], stage: Stage, n: int
     ) -> None:
-        """Send batches of kept parameters to where the sums lack them, some at a time."""
+        """Send stored parameters, some batches at a time, to partitions whose sums lack them."""
         if not lacking:
             return
         size = stage.length * kept[0].arrays["confusion"][0].nbytes
@@ -383,17 +383,15 @@ class Run:
             self.spread.each(recounted, self.model, stage, some)
 
     def _batch(self, kept: DrawStore, chain: int, number: int, n: int) -> Batch:
-        """Parameters of a batch of draws."""
         lo, hi = number * kept.length, min((number + 1) * kept.length, n)
-        # the rows of a coder are all that an item is seen through if it is of a class
+        # without item states, P(truth) depends on prevalence and confusion only
         names = ("prevalence", "confusion") if self.chains[0].own is None else tuple(kept.arrays)
         return Batch(chain, lo, {name: kept.arrays[name][lo:hi] for name in names})
 
 
 def _groups(chains: int, spread: Spread) -> list[list[int]]:
-    """Group the chains whose rounds are on the way together; files are read once per group."""
-    # if a round would leave threads without a part for a good share of the time, there are as many
-    # groups as threads
+    """Group chains whose rounds run together; files are read once per group."""
+    # if rounds would leave threads idle for much of the time, there are as many groups as threads
     parts, team = spread.source.partitions, spread.team
     streamed = any(part.streamed for part in parts)
     if spread.here and len(parts) % team.places and len(parts) < 2 * team.places:

@@ -1,4 +1,4 @@
-"""Options of a run, its progress, and what stops it: a time limit or a signal."""
+"""Options of a run, its progress, and its early end by a time limit or a signal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ MEMORY = 400_000_000
 
 
 def _known_to(engine: str, default: Any) -> Any:
-    """Declare an option that one engine alone knows."""
     return field(default=default, metadata={"engine": engine})
 
 
@@ -26,28 +25,28 @@ def _known_to(engine: str, default: Any) -> Any:
 class Settings:
     """Options of a run, the same for all engines."""
 
-    chains: int = 4  # number of chains, of kept draws a chain and of warm-up iterations a chain
+    chains: int = 4  # number of chains; stored draws and warm-up iterations per chain
     draws: int = 1000
     warmup: int = 500
     seed: int = 1  # seed of all random numbers
     # number of starting points of ``em``, the first at the votes; 10 in memory, 1 on disk
     starts: int | None = _known_to("em", None)
-    relabel: bool = True  # whether classes are brought into their canonical order
-    # whether Gibbs chains that have not mixed run on, thinned, up to 16 times as long
+    relabel: bool = True  # whether to bring classes into their canonical order
+    # whether Gibbs chains that have not mixed continue, thinned, up to 16 times as long
     extend: bool = _known_to("gibbs", True)
-    # work that the run with such an extension may take, counted in reads of one label by a chain
-    # under one class: an iteration takes (labels + 20 coders x classes) x classes of them
+    # maximum work of the run with such an extension, in reads of one label per chain and class: an
+    # iteration takes (labels + 20 coders x classes) x classes of these
     patience: float = 4e10
-    # seconds after which sampling stops and what there is is kept; the result says so
+    # seconds after which sampling stops; the result has the draws so far and a note
     time_limit: float | None = None
     threads: int | None = None  # number of threads
-    partitions: int | None = None  # number of parts that a pass over the items is split into
-    target_accept: float = _known_to("nuts", 0.9)  # acceptance rate that NUTS adapts its steps to
-    # bytes that draws may take; more draws of large models are thinned
+    partitions: int | None = None  # number of parts of a pass over the items
+    target_accept: float = _known_to("nuts", 0.9)  # target acceptance rate of NUTS
+    # maximum bytes of the stored draws; draws of large models are thinned
     memory: int = _known_to("gibbs", MEMORY)
-    progress: Progress = silent  # called with stage, share done and a message
-    # where passes over the items are carried out: None for this process, or what
-    # :func:`annomodels.executors.choose.team` takes
+    progress: Progress = silent  # called with stage, fraction done and message
+    # where passes over the items run: None for this process, or an executor that
+    # :func:`annomodels.executors.choose.team` accepts
     executor: Any = None
 
     @property
@@ -62,7 +61,7 @@ class Settings:
         )
 
     def require_known(self, engine: str) -> None:
-        """Refuse sizes of no run, and options that the engine does not know, all in one message."""
+        """Raise NotApplicable if a size is out of range, or if an option is of another engine."""
         valid_seed(self.seed)
         least = {"chains": 1, "draws": 1, "warmup": 0}
         low = [f"{k}={getattr(self, k)}" for k, n in least.items() if getattr(self, k) < n]
@@ -82,7 +81,7 @@ class Settings:
             raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
 
     def require_here(self, title: str) -> None:
-        """Refuse an executor for models of a truth that is no class."""
+        """Raise NotApplicable if a model whose truth is not a class gets an executor."""
         if self.executor is not None:
             raise NotApplicable(
                 f"{Option('executor')} serves models of classes, not the {title} model. Leave it "
@@ -90,7 +89,7 @@ class Settings:
             )
 
     def tell(self, stage: str, share: float, message: str = "") -> None:
-        """Report where the run is."""
+        """Report the progress of the run."""
         self.progress(stage, min(max(share, 0.0), 1.0), message)
 
 
@@ -116,7 +115,7 @@ def in_slices(
     advance: Callable[[int, int], None], length: int, clock: Clock, settings: Settings, name: str,
     thin: int = 0,
 ) -> int:  # fmt: skip
-    """Do iterations a slice at a time until the time is over; gives how many were done."""
+    """Run iterations in slices until the time is over, and return their number."""
     done, step = 0, max(thin, 10)
     while done < length and not clock.over:
         since = clock.seconds
@@ -129,21 +128,21 @@ def in_slices(
     return done
 
 
-# what ends a process from outside: Ctrl-C, a scheduler, a terminal that is closed
+# signals that end a process: Ctrl-C, a scheduler, a closed terminal
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
 
 class Interrupts:
-    """Notes Ctrl-C, SIGTERM and SIGHUP within a ``with``; a second one acts at once."""
+    """Context that records Ctrl-C, SIGTERM and SIGHUP; a second signal acts at once."""
 
-    # outside the main thread nothing is noted, since signals come to the main thread only
+    # outside the main thread nothing is recorded, since only the main thread gets signals
 
-    taken: ClassVar[bool] = False  # whether one was noted in this process, by whomever
-    # a noted signal other than Ctrl-C, which was meant for the process and not for a fit in it
+    taken: ClassVar[bool] = False  # whether any instance has recorded a signal in this process
+    # recorded signal other than Ctrl-C, which is meant for the process, not for a fit in it
     pending: ClassVar[int] = 0
-    answered: ClassVar[bool] = False  # whether this process answers such a signal itself
+    answered: ClassVar[bool] = False  # whether this process handles such a signal itself
 
     def __init__(self, watch: bool) -> None:
         self.watch = watch
@@ -159,11 +158,11 @@ class Interrupts:
         self._restore()
 
     def start(self) -> None:
-        """Begin to note signals, unless it has begun; those that are ignored stay so."""
+        """Start to record signals; signals that are ignored stay ignored."""
         if self.before or threading.current_thread() is not threading.main_thread():
             return
         for number in SIGNALS:
-            if signal.getsignal(number) != signal.SIG_IGN:  # by nohup, say
+            if signal.getsignal(number) != signal.SIG_IGN:  # for example by nohup
                 self.before[number] = signal.signal(number, self._note)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
@@ -178,18 +177,18 @@ class Interrupts:
         self.before = {}
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if one was noted."""
+        """Raise KeyboardInterrupt if a signal was recorded."""
         if self.noted:
             raise KeyboardInterrupt
 
     @classmethod
     def forget(cls) -> None:
-        """Begin without a signal."""
+        """Clear the recorded signal."""
         cls.pending = 0
 
     @classmethod
     def pass_on(cls) -> None:
-        """Raise a signal that was noted again, for whom it was meant."""
+        """Raise a recorded signal again, unless this process handles it itself."""
         number, cls.pending = cls.pending, 0
         if number and not cls.answered:
             signal.raise_signal(number)

@@ -1,7 +1,7 @@
-"""P(truth) of a stack: a mode, the votes and a layer, and coders given the truth."""
+"""Stack: P(truth) from a mode, the votes and a layer, and coders given the truth."""
 
-# The confidence of the stack is learned from items with known labels. Items are passed over where
-# they lie, in memory, on disk or on a cluster; memory is the case of one part.
+# The confidence of the stack is estimated from items with known truth. Passes run where the items
+# are: in memory (a single part), on disk or on a cluster.
 
 from __future__ import annotations
 
@@ -49,24 +49,24 @@ if TYPE_CHECKING:
     from annomodels.data.schema import ItemFields
     from annomodels.engines.source.disk import LabelsOnDisk
 
-# passes of a climb to the mode, at most; change of the expected counts, as a share of the labels,
-# from which it has arrived
+# maximum number of passes of a climb to the mode; change of the expected counts, relative to the
+# labels, at convergence
 PASSES, ARRIVED = 200, 1e-6
-# standard error of a correlation of errors that nothing shows, and the least one
+# standard error of a correlation of errors without evidence, and the smallest one
 NO_ERROR, LEAST_ERROR = 1.0, 1e-3
-# labels of a scan in which copies, noise and coders alike are looked for
+# labels of a scan that are searched for copies, noise and exchangeable coders
 MOST_LOOKED_AT = 2_000_000
-# items with known labels that the layer is learned from, evenly spread where there are more
+# maximum number of items with known truth for the layer, evenly spaced if there are more
 MOST_KNOWN = 100_000
-# draws of the coders before those that are kept: they begin near the mode; and draws to make at the
-# most where somebody has ended the run and waits
+# warm-up draws of the coders, which start near the mode; maximum number of draws after an early
+# end, when the user waits
 WARMUP, ENOUGH = 50, 1000
-# draws of all truths that are counted in one pass: so many, fewer where counts take more bytes
+# maximum number of draws of all truths that one pass counts, and bytes of their counts
 AT_ONCE, BYTES_AT_ONCE = 25, 16 * 2**20
 
 
 def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> RawResult:
-    """Climb to the mode, mix it with the votes, and draw the coders given truths of the stack."""
+    """Climb to the mode, mix it with the votes, and draw the coders given drawn truths."""
     crew = team(settings.executor or "threads", settings.threads)
     source = source_of(model, data, settings, crew)
     seen = data if isinstance(data, Annotations) else _first_labels(source)
@@ -84,7 +84,7 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
 
 
 def _first_labels(source: Source) -> Coded:
-    """Return the labels of the first items of a scan, to look for copies and noise."""
+    """Return the labels of the first items of a scan, for detecting copies and noise."""
     item: list[Ints] = []
     row: list[Ints] = []
     label: list[Ints] = []
@@ -123,8 +123,8 @@ def _stacked(
         found = spread.each(believed, layer, source.finish, whole)
         of_items = source.gathered([each for each, *_ in found])
     stopped = stopped or "interrupted" * interrupts.noted
-    # From here on P(truth) is there, and is not thrown away: the caller notes signals. It begins
-    # after this did, so this has to end before.
+    # From here on P(truth) must not be lost: the caller records signals. It starts after the
+    # context above, which therefore has to end first.
     settings.tell("coders", 0.0)
     if stopped:
         settings = replace(settings, draws=min(settings.draws, ENOUGH))
@@ -145,10 +145,10 @@ def _stacked(
 
 
 def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings) -> Dependence:
-    """Climb to the mode, measure how errors of an item go together, and climb with weights."""
+    """Climb to the mode, estimate the correlation of errors, and climb with weights."""
     from annomodels.kernels.mixtures.stacked import PAIR
 
-    # the blocks keep log P(truth) of the last climb
+    # the blocks store log P(truth) of the last climb
     rows, _ = climbed(spread, 0.0, about.exchangeable, settings, "starting")
     right = np.ascontiguousarray(np.diagonal(rows, axis1=1, axis2=2))
     (sums,) = spread.sum(correlated, right)
@@ -159,11 +159,11 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
         error = float(np.clip(np.sqrt(variance) / deviations, LEAST_ERROR, NO_ERROR))
     correlation = stack.believed_correlation(value, error)
     if about.exchangeable:
-        # errors that go together cannot be told from classes if coders cannot be told apart
+        # with exchangeable coders, correlated errors cannot be distinguished from classes
         correlation = max(correlation, stack.correlation)
     weight = min(correlation, stack.most_weighed)
     _, sizes = climbed(spread, weight, about.exchangeable, settings, "fitting")
-    # that of coders whom nothing tells apart is even, as at the mode
+    # the prevalence of exchangeable coders is uniform, as at the mode
     prevalence = () if about.exchangeable else (sizes + 1.0) / (sizes.sum() + len(sizes))
     difficulty = difficulty_of(*together(spread.each(vote_patterns)))
     return replace(
@@ -179,7 +179,7 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
 def climbed(
     spread: Spread, correlation: float, exchangeable: bool, settings: Settings, stage: str
 ) -> tuple[Floats, Floats]:
-    """Climb from the votes to the mode; gives rows [coder, truth, label] and expected sizes."""
+    """Climb from the votes to the mode; return rows [coder, truth, label] and expected sizes."""
     from annomodels.kernels.mixtures.stacked import UNIT
 
     source = spread.source
@@ -190,7 +190,7 @@ def climbed(
         settings.tell(stage, step / PASSES)
         parts = spread.sum(weighed, log_rows, log_prevalence, correlation)
         counts, sizes = (each / UNIT for each in parts)
-        # counts are [coder and label, truth]
+        # counts are [coder * labels + label, truth]
         by_truth = counts.reshape(-1, k, k).transpose(0, 2, 1)
         rows, prevalence = mode_of(by_truth, sizes, exchangeable)
         log_rows = np.ascontiguousarray(np.log(rows).transpose(0, 2, 1).reshape(-1, k))
@@ -219,7 +219,7 @@ class _Coders:
         self.at_once = max(1, min(AT_ONCE, BYTES_AT_ONCE // (8 * n_rows * k * k)))
 
     def given(self, of_items: ItemFields) -> RawResult:
-        """Draw them; `of_items` is what the stack says of the items."""
+        """Draw prevalence and coders; `of_items` are the item fields of the stack."""
         settings, source = self.settings, self.source
         sure, n_open = np.zeros((2, source.n_rows), dtype=np.int64)
 
@@ -248,13 +248,13 @@ class _Coders:
 
     def _sampled(self, number: int, key: int, begin: State) -> tuple[DrawStore, Ints, Ints]:
         """Draw truths given the layer and coders given truths, in turn."""
-        # Gives what is kept, and of each draw the number of wrong gold labels and that of the right
-        # labels of each coder.
+        # Returns the stored draws and, per draw, the number of wrong gold labels and the number of
+        # right labels of each coder.
         from annomodels.kernels.rows import draw_parameters
 
         chain = Chain(self.stack, self.source.volume, deepcopy(begin), key, False)
         kept, state = chain.room(self.draws, self.single), chain.state
-        # what parameters come from changes in place
+        # the source of the parameters changes in place
         prior, logs = chain.coders.priors(state), (state.log_prevalence, state.log_confusion)
         wrong = np.zeros(self.draws, dtype=np.int64)
         right: Ints = np.zeros((self.draws, self.source.n_rows), dtype=np.int32)
@@ -270,7 +270,7 @@ class _Coders:
         return kept, wrong, right
 
     def _truths(self, number: int, key: int) -> Iterator[tuple[Ints, Ints, int]]:
-        """Draw all truths again and again: counts [cell, truth], class sizes and wrong labels."""
+        """Yield draws of all truths: counts [cell, truth], class sizes and wrong labels."""
         layers = np.random.default_rng([self.settings.seed, 3, number]).permutation(
             np.resize(np.arange(len(self.layer.unknown)), WARMUP + self.draws)
         )
@@ -281,7 +281,7 @@ class _Coders:
 
 
 def of_known(codes: Encoded) -> tuple[Ints, Ints]:
-    """Count right labels of items with known labels, and labels of all others, by coder."""
+    """Count, by coder, right labels of items of known truth, and labels of all other items."""
     item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     gold = codes.gold[item]
     right, unsure = (codes.row[chosen] for chosen in (gold == codes.label, gold < 0))

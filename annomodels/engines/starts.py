@@ -1,10 +1,10 @@
-"""Starts of chains: soft counts from votes, known truths or chance, and a census of modes."""
+"""Starts of chains: soft counts from votes, known truth or random shares; a mode census."""
 
-# A posterior of this kind may have several modes, and a chain does not leave the one that it begins
-# in: if most coders answer the wrong way round, the votes lead to a mode that known truths refute,
-# and no chain that begins near the votes shows it. So EM climbs a little way from the votes, from
-# the known truths alone, from the votes with the classes moved on, and from random shares; the
-# modes are weighted by an estimate of their mass, and chains begin at those that count.
+# The posterior may have several modes, and a chain does not leave the mode where it starts. If most
+# coders reverse the classes, the votes lead to a mode that known truths refute, and no chain that
+# starts near the votes shows it. So EM takes some steps from the votes, from the known truths
+# alone, from the votes with shifted classes, and from random class shares. Modes are weighted by an
+# estimate of their mass, and chains start at those that are not negligible.
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ Way = Callable[[Encoded], Floats]
 # counts [row, label, truth] and class sizes [truth]
 SoftCounts = tuple[Floats, Floats]
 
-# passes of a climb before and after its population is set anew: enough to tell modes apart
+# passes of a climb before and after its population is updated: enough to distinguish modes
 FIRST_PASSES, MORE_PASSES, TOLERANCE = 8, 24, 1e-6
-# nats behind the best mode after the first passes from which a climb is given up
+# a climb this many nats behind the best mode after the first passes is given up
 HOPELESS = 300.0
-# mean distance of class probabilities from which two modes are not one
+# mean distance of class probabilities from which two modes are different
 APART = 0.05
-# mean distance of the votes' mode from the votes up to which chains begin at the votes themselves
+# chains start at the votes if the votes' mode is closer than this mean distance
 FAR = 0.25
-# nats below the best mode up to which another one counts beside it
+# modes up to this many nats below the best one are not negligible
 COMPARABLE = 5.0
-# weight of the mode where chains begin, the rest at random
+# weight of the mode in the starts of chains; the rest is random
 NEAR = 0.7
-# decimals of expected counts that are kept: sums over parts differ in their last bits
+# expected counts are rounded to these decimals: sums over parts differ in their last bits
 DECIMALS = 3
 
 
 def vote_shares(codes: Encoded) -> Floats:
-    """Share of each label on each pattern, known gold as certainty, shape [pattern, truth]."""
+    """Return vote shares, 1 for a known truth, shape [pattern, truth]."""
     k = codes.n_labels
     pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     cell = pattern * k + codes.label
@@ -62,7 +62,7 @@ def vote_shares(codes: Encoded) -> Floats:
 
 
 def clamp(shares: Floats, codes: Encoded) -> Floats:
-    """Return known items their known class."""
+    """Set the class shares of known items to their known class."""
     known = np.flatnonzero(codes.gold >= 0)
     shares[known] = 0.0
     shares[known, codes.gold[known]] = 1.0
@@ -70,30 +70,30 @@ def clamp(shares: Floats, codes: Encoded) -> Floats:
 
 
 def random_shares(codes: Encoded, rng: np.random.Generator, votes: float) -> Floats:
-    """Random class shares of each pattern, mixed with its vote shares by the weight `votes`."""
+    """Return random class shares per pattern, mixed with vote shares of weight `votes`."""
     noise = rng.dirichlet(np.ones(codes.n_labels), codes.n_patterns)
     return clamp(votes * vote_shares(codes) + (1.0 - votes) * noise, codes)
 
 
 def known_only(codes: Encoded) -> Floats:
-    """Return class shares of the patterns of known truth alone: the others say nothing."""
+    """Return class shares of patterns with known truth; those of all others are 0."""
     return clamp(np.zeros((codes.n_patterns, codes.n_labels)), codes)
 
 
 def moved_on(codes: Encoded) -> Floats:
-    """Return the vote shares of each class to the next one: all coders mean another class."""
+    """Return vote shares with each class shifted to the next one."""
     return clamp(np.roll(vote_shares(codes), 1, axis=1), codes)
 
 
 def near_votes(votes: float, rng: np.random.Generator) -> Way:
-    """Return the way to random shares, mixed with the votes."""
+    """Return a function that draws random class shares, mixed with vote shares."""
     return partial(random_shares, rng=rng, votes=votes)
 
 
 def start_states(
     model: ConjugateModel, parts: Parts, seed: int, weights: Sequence[float]
 ) -> list[State]:
-    """Return the parameters at which runs begin, the first at the votes, the others near them."""
+    """Return starting parameters, the first at the votes, the others near them."""
     rng = np.random.default_rng(seed)
     ways: list[Way] = [vote_shares, *(near_votes(weight, rng) for weight in weights)]
     return [model.start(*soft_counts(parts, way)) for way in ways]
@@ -101,8 +101,8 @@ def start_states(
 
 def soft_counts(parts: Parts, shares_of: Way) -> SoftCounts:
     """Count labels [row, label, truth] and class sizes [truth] under class shares."""
-    # summed part after part in one order, so that they are the same to the last bit however many
-    # parts there are
+    # summed part by part in a fixed order, so that the result is the same to the last bit for any
+    # number of parts
     counts = sizes = np.empty((0, 0))
     for number, codes in enumerate(parts()):
         k = codes.n_labels
@@ -111,7 +111,7 @@ def soft_counts(parts: Parts, shares_of: Way) -> SoftCounts:
         weighted = shares_of(codes) * codes.weight[:, None]
         pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
         cell = codes.cell.astype(np.int64)
-        if number:  # sums run on, as those of one part do
+        if number:  # continue the sums as in a single part
             cell = np.concatenate([np.arange(len(counts)), cell])
         for truth in range(k):
             values = weighted[pattern, truth]
@@ -123,38 +123,38 @@ def soft_counts(parts: Parts, shares_of: Way) -> SoftCounts:
 
 
 def mixed(one: SoftCounts, other: SoftCounts, weight: float) -> SoftCounts:
-    """Return the counts under a mixture of two kinds of class shares, the first of this weight."""
+    """Return the counts under a mixture of two kinds of class shares; `weight` is of `one`."""
     counts, sizes = (weight * a + (1.0 - weight) * b for a, b in zip(one, other, strict=True))
     return counts, sizes
 
 
 def state_from_shares(model: ConjugateModel, codes: Encoded, shares: Floats) -> State:
-    """Parameters at their mode given class shares of the patterns."""
+    """Return the parameters at their mode given class shares of the patterns."""
     return model.start(*soft_counts(lambda: [codes], lambda _: shares))
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """End of a climb, for the census."""
+    """Result of a climb, for the census."""
 
-    name: str  # where it began
+    name: str  # name of the start
     evidence: float  # estimate of the logarithm of the mass of the mode, in nats
-    state: State  # the parameters there
-    start: SoftCounts  # counts under which chains of this mode begin
+    state: State  # parameters at the end
+    start: SoftCounts  # counts for the starts of chains at this mode
 
 
 @dataclass(frozen=True, eq=False)
 class Census:
-    """Starts of the chains, and the modes that explain them."""
+    """Starts of the chains, and the modes they come from."""
 
-    states: list[State]  # where each chain begins
-    # of each mode, the best first: the estimate of the log of its mass, the starts that led there,
-    # the shares of the classes and the number of chains that begin there
+    states: list[State]  # start of each chain
+    # per mode, best first: estimated log mass, starts that led there, class shares, and number of
+    # chains that start there
     modes: list[dict[str, Any]] = field(default_factory=list)
 
 
 def expectation_of(spread: Spread) -> Expectation:
-    """Return the function that gives expected counts of items under a state, where they lie."""
+    """Return a function from a state to expected counts, computed where the items are."""
     from annomodels.engines.source.jobs import expected, parameters_of
 
     def expectation(state: State) -> tuple[Floats, Floats, float]:
@@ -165,7 +165,7 @@ def expectation_of(spread: Spread) -> Expectation:
 
 
 def gaps_of(spread: Spread, states: Sequence[State]) -> Floats:
-    """Mean total variation distances of what states say of the items, shape [state, state]."""
+    """Return the mean total variation distance of P(truth) between states, [state, state]."""
     from annomodels.engines.source.jobs import distances, parameters_of
 
     if len(states) < 2:  # no pass over the items
@@ -177,7 +177,7 @@ def gaps_of(spread: Spread, states: Sequence[State]) -> Floats:
 def chain_starts(
     model: ConjugateModel, spread: Spread, seed: int, chains: int, *, relabel: bool
 ) -> Census:
-    """Begin chains at the modes that count: the first one there, the others near it."""
+    """Start chains at modes that are not negligible: the first one there, others nearby."""
     rng, has_gold = np.random.default_rng(seed), spread.source.has_gold
     counts = partial(soft_counts, spread.source.opened)
     votes = counts(vote_shares)
@@ -189,7 +189,7 @@ def chain_starts(
         begins["votes moved on"] = counts(moved_on)
     begins["chance"] = chance[0]
     climbed: list[Found] = []
-    first = model.start(*votes)  # setting a population is what takes long, so once
+    first = model.start(*votes)  # only once: setting a population takes long
     for name, start in begins.items():
         least = max((each.evidence for each in climbed), default=-np.inf) - HOPELESS
         state = first if start is votes else model.start(*start)
@@ -197,8 +197,8 @@ def chain_starts(
     groups, far = _groups(climbed, first, spread)
     best = groups[0][0].evidence
     near = [group for group in groups if group[0].evidence >= best - COMPARABLE]
-    # Votes are counted alike in any number of parts, to the last bit; but a chain may stay in
-    # another mode than a climb from there finds.
+    # Counts of votes are the same to the last bit for any number of parts; but a chain may stay in
+    # a mode that a climb from there does not reach.
     votes_are_near = far < FAR
     at = [
         votes if votes_are_near and any(each.name == "votes" for each in group) else group[0].start
@@ -231,7 +231,7 @@ def _climbed(
     least: float,
     relabel: bool,
 ) -> Found:
-    """Climb from a state, the population of the model set anew once on the way."""
+    """Climb from a state, updating the population of the model once on the way."""
 
     def in_order(state: State) -> State:
         order = canonical_order(state, spread.source.volume)
@@ -252,7 +252,7 @@ def _climbed(
 def _groups(
     climbed: Sequence[Found], votes: State, spread: Spread
 ) -> tuple[list[list[Found]], float]:
-    """Group modes with the same class probabilities, best first; distance of the votes' mode."""
+    """Return groups of equal modes, best first, and the distance of the votes from their mode."""
     gaps = gaps_of(spread, [*(each.state for each in climbed), votes])
     order = sorted(range(len(climbed)), key=lambda n: -climbed[n].evidence)
     groups = alike(gaps, order, APART)

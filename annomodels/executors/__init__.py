@@ -1,4 +1,4 @@
-"""Executors of work: here, in threads, in processes, on a cluster.
+"""Executors: in this thread, in several threads or on a cluster.
 
-Imports errors only. Work is a function and its arguments; what is computed is not known here.
+Imports errors only. A call is a function and its arguments; executors do not depend on the work.
 """

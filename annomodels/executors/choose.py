@@ -1,4 +1,4 @@
-"""From what people write, ``executor="threads"`` or a Dask client, to a team."""
+"""Choice of a team by the option ``executor``: ``"threads"`` or a Dask client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def team(executor: object, places: int | None = None) -> Team:
-    """Return the team that an ``executor=`` names."""
+    """Return the team of an ``executor=`` argument."""
     if executor is None:
         return Threads(1)
     if isinstance(executor, Team):
@@ -30,7 +30,7 @@ def team(executor: object, places: int | None = None) -> Team:
 
 
 def is_dask(executor: object) -> TypeGuard[Client]:
-    """Return True if it is a Dask client, found out without loading Dask."""
+    """Return True if it is a Dask client, without importing Dask."""
     return all(callable(getattr(executor, name, None)) for name in ("scatter", "gather", "submit"))
 
 

@@ -1,4 +1,4 @@
-"""A Dask cluster: every thread of it is a place, and what is lost with a machine is done again."""
+"""A Dask cluster: each of its threads is a place, and work lost with a machine is repeated."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from annomodels.executors.team import Call, Lost, Remote, Sums, add
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# bytes of parameters from which they are brought to every machine once instead of with each call
+# bytes from which arguments are broadcast to the machines instead of sent with each call
 SHARED_FROM = 1_000_000
-# results that are added in one place; more are added in a tree on the cluster
+# number of results that are added in one place; more are added in a tree on the cluster
 FAN = 8
-# seconds without an answer after which is asked who is still there
+# seconds without an answer after which to check which machines are alive
 LOOK = 1.0
 PATIENCE = 120.0
-# seconds between two looks for machines that have come in the place of lost ones
+# seconds between checks for machines that replace lost ones
 SETTLE = 10.0
 
 
 class DaskTeam(Remote):
     """Threads of a Dask cluster."""
 
-    # Calls are bound to machines, since these keep their part of the data. A lost machine is
-    # replaced by another, which then gets that part.
+    # Calls are bound to machines, because each stores its part of the data. Another machine
+    # replaces a lost one, and gets its part.
 
-    rounds = 2  # a machine works for one while the answers of the other travel
+    rounds = 2  # a machine works for one round while the answers of the other are sent
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self.homes = [home for home, threads in self._there().items() for _ in range(threads)]
         super().__init__(len(self.homes))
         self.crowded, self.looked = False, time.monotonic()
-        # a client that has just told that results can go waits before it sends the next calls, so
-        # those of the last rounds go after these
+        # A client that has just released results waits before it sends the next calls. So futures
+        # of the last rounds are released later.
         self.recent: deque[list[Future]] = deque(maxlen=self.rounds)
 
     def _there(self) -> dict[str, int]:
-        """Machines that are there, with their numbers of threads; waits for the first one."""
+        """Return the live machines with their thread counts; wait for the first one."""
         began = time.monotonic()
         while True:
-            # asked of the scheduler itself: what a client knows of a cluster may be out of date
+            # from the scheduler itself: the client's information may be out of date
             known = self.client.sync(self.client.scheduler.identity)["workers"]
             if known:
                 return {home: int(known[home]["nthreads"]) for home in sorted(known)}
@@ -58,14 +58,14 @@ class DaskTeam(Remote):
             time.sleep(0.5)
 
     def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
-        """Carry out calls on the cluster."""
+        """Run calls on the cluster."""
         futures, homes = self._submit(calls)
         return self._gather(futures, homes, self._wait(futures, homes))
 
     def total(
         self, calls: Sequence[Call[Sums]]
     ) -> tuple[Sequence[Sums | Lost | None], Sums | None]:
-        """Carry out calls and add their results, in a tree where there are many."""
+        """Run calls and add their results, in a tree if there are many."""
         if len(calls) <= FAN:
             return super().total(calls)
         futures, homes = self._submit(calls)
@@ -81,17 +81,17 @@ class DaskTeam(Remote):
             return [Lost(str(error))] * len(calls), None
 
     def share(self, values: object) -> object:
-        """Bring large values to every machine once."""
+        """Send large values to each machine once."""
         if len(pickle.dumps(values, protocol=5)) < SHARED_FROM:
             return values
         try:
             return self.client.scatter([values], broadcast=True, hash=False)[0]
         except _losses(KeyError):
-            # a machine went while it was sent to: send with each call
+            # a machine was lost during the broadcast: send the values with each call
             return values
 
     def deliver(self, place: int, values: object) -> object:
-        """Bring values to one place; give what to call with."""
+        """Send values to one place, and return the argument for calls."""
         try:
             home = [self.homes[place]]
             return self.client.scatter([values], workers=home, hash=False)[0]
@@ -99,7 +99,7 @@ class DaskTeam(Remote):
             return values
 
     def replace(self, place: int) -> None:
-        """Move a place whose machine is gone to the one with the fewest places for its threads."""
+        """Move a place whose machine is gone to the one with the fewest places per thread."""
         there = self._there()
         if self.homes[place] in there:
             return
@@ -108,7 +108,7 @@ class DaskTeam(Remote):
         self.crowded = True
 
     def settle(self) -> list[int]:
-        """Move places that share a machine to machines that have come since."""
+        """Move places on crowded machines to new machines, and return them."""
         if not self.crowded or time.monotonic() - self.looked < SETTLE:
             return []
         there, taken = self._there(), Counter(self.homes)
@@ -124,13 +124,13 @@ class DaskTeam(Remote):
         return moved
 
     def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
-        """Carry out a call on every machine, as well as that can be done."""
+        """Run a call on each machine, ignoring errors."""
         self.recent.clear()
         self.client.run(function, *arguments, on_error="ignore")
 
     def _submit(self, calls: Sequence[Call[object]]) -> tuple[list[Future], list[str]]:
-        """Send calls; gives what will come, and from where."""
-        # another thread may move a place while calls are on their way
+        """Send calls; return their futures and machines."""
+        # another thread may move a place while calls are running
         homes = [self.homes[place] for place, _, _ in calls]
         futures = [
             self.client.submit(function, *arguments, workers=[home], pure=False, priority=1)
@@ -140,7 +140,7 @@ class DaskTeam(Remote):
         return futures, homes
 
     def _wait(self, futures: list[Future], homes: list[str]) -> list[Lost | None]:
-        """Wait for calls; says which of them will not come."""
+        """Wait for calls; return a `Lost` for each that will not finish."""
         from distributed import wait
 
         lost: list[Lost | None] = [None] * len(futures)
@@ -180,7 +180,7 @@ class DaskTeam(Remote):
         return out
 
     def _fetch(self, futures: list[Future], homes: set[str]) -> list[Any]:
-        """Bring results here; those that went with a machine would be waited for without end."""
+        """Fetch results, with a timeout: results lost with a machine would never come."""
         patience = 10 * LOOK
         while True:
             fetching = self.client.gather(futures, asynchronous=True)
@@ -197,7 +197,7 @@ async def _awaited(fetching: Awaitable[object]) -> object:
 
 
 def _losses(*more: type[Exception]) -> tuple[type[Exception], ...]:
-    """Errors that say that a machine or what it held is gone."""
+    """Return the errors for a lost machine or lost data."""
     from distributed import KilledWorker
     from distributed.comm import CommClosedError
 

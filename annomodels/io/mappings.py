@@ -15,13 +15,12 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, is_blank, some
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.border import decoded, guarded, name_of, raw_bytes
-from annomodels.io.objects import json_value
+from annomodels.io.border import guarded, name_of
 from annomodels.io.source import Source
 from annomodels.io.span_builder import NONE as NO_SPAN
 from annomodels.io.tables.columns import Columns, matched, named_column
 from annomodels.io.tables.keys import Key, Names, key_cells, parts_of, said_key
-from annomodels.io.tables.table import TextRows, stripped
+from annomodels.io.tables.table import stripped
 from annomodels.io.words import is_truth
 
 _NAMES = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'
@@ -35,17 +34,20 @@ def names_from(
         return {}
     if isinstance(given, Mapping):
         return {str(key): str(name) for key, name in given.items()}
+    said = _object_in(given)
+    pairs = [row for _, row in rows_of(given).rows] if said is None else [*said.items()]
+    if pairs and all(len(pair) == 2 and isinstance(pair[1], str) for pair in pairs):
+        return {key: str(name) for key, name in pairs}
     source = name_of(given)
-    text = decoded(raw_bytes(given), source)
-    if text.lstrip()[:1] == "{":
-        value = json_value(text, source)
-        if all(isinstance(name, str) for name in value.values()):
-            return dict(value)
-    else:
-        rows = [row for row in TextRows(text, source, ",").rows if any(row)]
-        if rows and all(len(row) == 2 for row in rows):
-            return dict(rows)
     raise AnnotationError(f"This is not a table of coder {of}.", source, way, code="no-mapping")
+
+
+def _object_in(path: str | os.PathLike[str]) -> Mapping[str, object] | None:
+    """Return the object of a JSON file; None for a table."""
+    source = Source(path)
+    with guarded(source.name):
+        found = source.documents if source.is_json else None
+    return found if isinstance(found, Mapping) else None
 
 
 def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -189,10 +191,9 @@ def truths_from(given: Any, items: Iterable[Any] = ()) -> dict[str, str]:
     """Truth by name of item, as texts: from a table, JSON, a data frame or a series of pandas."""
     is_path = isinstance(given, (str, os.PathLike))
     source, names = name_of(given) if is_path else "audit", frozenset(map(label_text, items))
-    is_text = is_path and not str(given).lower().endswith((".xlsx", ".ods"))
-    text = decoded(raw_bytes(given), source) if is_text else ""
-    if text.lstrip()[:1] == "{":
-        said, column = json_value(text, source), "The truth"
+    said = _object_in(given) if is_path else None
+    if said is not None:
+        column = "The truth"
         if any(isinstance(truth, (dict, list)) for truth in said.values()):
             raise AnnotationError("This is not a table of truths.", source, _REMEDY)
     elif is_path or hasattr(given, "columns"):

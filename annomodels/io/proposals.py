@@ -21,16 +21,13 @@ from annomodels.io.roles import (
     SURE_GAIN,
     Said,
     agree,
-    coders_in,
-    keys_in,
     long,
     readings,
-    structure,
     wide,
 )
 from annomodels.io.source import Source
 from annomodels.io.span_builder import Spans
-from annomodels.io.tables.columns import matched
+from annomodels.io.tables.columns import matched, no_labels
 from annomodels.io.tables.guard import NotAsItSeems
 from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
@@ -42,12 +39,12 @@ from annomodels.io.tools.refused import Refused
 from annomodels.io.words import (
     AGREEMENT,
     CODER,
-    ITEM,
     JUDGES,
     LABEL,
     STATISTICS,
     SUMS,
     SYSTEM,
+    WRITTEN,
     Column,
     is_asked,
     is_derived,
@@ -66,6 +63,7 @@ _FEWEST = 5  # rows from which it is said that nobody is named
 _COMPARED = 20  # columns that are compared, each with each
 _CLASSES = 50  # most different labels of a file that calls them otherwise
 _OTHERS = 1.05  # labels of each coder, below which another one seems to stand in every row
+_TOLD = 20  # labels from which a word such as NA among them is left out in what is proposed
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 # codes of problems of an export that was recognized: its columns are not what is unclear
 _RECOGNIZED = {"no-units", "several-kinds"}
@@ -101,9 +99,9 @@ def with_proposal(
     is_file = isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
     if is_file and os.path.getsize(path) > LARGEST:
         return error
-    found = None
+    found, failed = None, list[str]()
     with suppress(AnnotationError, ImportError, OSError):
-        found = _search(error, opened, given, tried)
+        found = _search(error, opened, given, tried, failed)
     if found is not None:
         new, data = found
         gives = repr(data).split("\n")[0].split(" · ")
@@ -116,7 +114,7 @@ def with_proposal(
                 return AnnotationError(_of_sheets(last, opened))
             said = {name: value for name, value in last.options if name == "encoding"}
             if said or isinstance(last, NoLabels):
-                lacking, remedy = _lacking(opened(said))
+                lacking, remedy = _lacking(opened(said), failed)
                 what = f"{last.what} {lacking}" if said else f"{lacking} {last.what}"
                 if lacking:
                     last = replace(last, what=what, remedy=remedy or last.remedy)
@@ -130,7 +128,7 @@ def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source
     for name in [name for _, name in problem.options if name != EVERY_SHEET]:
         sheet = opened({"sheet": name})
         headers.setdefault(sheet.header, []).append(name)
-        why.setdefault(_lacking(sheet)[0], name)
+        why.setdefault(_lacking(sheet, ())[0], name)
     own = [f"Sheet {name!r}: {sentence}" for sentence, name in why.items() if sentence]
     what = " ".join([problem.what, "None reads as labels of several coders.", *own[:3]])
     alike = max(headers.values(), key=len)
@@ -142,8 +140,11 @@ def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source
     return replace(problem, what=what, remedy=remedy)
 
 
-def _lacking(source: Source) -> tuple[str, str]:
-    """Sentence on a file without labels of several coders, and the way out; "" if it has some."""
+def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
+    """Sentence on a file without labels of several coders, and the way out; "" if it has some.
+
+    What failed, if columns are called after coders, are the readings that were tried.
+    """
     if source.inside is not None or source.kind == "xml":
         return "", ""
     values = [value for _, value in islice(source.objects, ROWS)]
@@ -193,18 +194,11 @@ def _lacking(source: Source) -> tuple[str, str]:
     if len(called) == 1 and called[0].distinct == 1:
         what = f"Column {called[0].name!r} names one coder only, {called[0].cells[0]!r}."
         return what, _export()
+    if failed:
+        return failed[0], ""
     name = (called or [one for one in columns if one.names_coders])[0].name
-    for coder in [one for one in coders_in(columns) if not one.has(LABEL)]:
-        for item in keys_in([one for one in columns if one is not coder], coder, None):
-            known = (item.has(ITEM) or item.is_id) and not item.has(CODER)
-            pairs = (1 - structure(item.codes, coder.codes)[1]) * len(item.cells)
-            if known and pairs > max((1 + _OVERLAP) * item.distinct, 0.2 * len(item.cells)):
-                what = (
-                    f"Columns {item.name!r} and {coder.name!r} seem to name items and coders, but "
-                    "no column seems to hold the labels."
-                )
-                return what, ""
-    return f"No items seem to have labels of several coders in column {name!r}.", ""
+    what = f"Column {name!r} seems to name coders, but no columns seem to hold their labels of "
+    return f"{what}items that several of them labeled.", ""
 
 
 def _export() -> str:
@@ -232,7 +226,9 @@ def _search(
     opened: Callable[[Mapping[str, object]], Source],
     given: Mapping[str, object],
     tried: Callable[[Mapping[str, object]], Data | Spans],
+    failed: list[str],
 ) -> Found | None:
+    """Find options with which the file is read; of those that fail, say why."""
     waiting = _named(error, {})
     found = isinstance(error, (NotAsItSeems, Refused))  # the columns were found, or are none
     if not found and not _RECOGNIZED & {problem.code for problem in error.problems}:
@@ -240,6 +236,7 @@ def _search(
             waiting += list(candidates(opened({}), given))
     seen: list[dict[str, Any]] = []
     of_sheets: dict[str, tuple[dict[str, object], Data]] = {}
+    most = 0  # labels of a question
     while waiting and len(seen) < (3 * TRIES if "sheet" in waiting[0] else TRIES):
         options = waiting.pop(0)
         if not options or options in seen or options.get("sheet") in of_sheets:
@@ -248,6 +245,7 @@ def _search(
         try:
             data = tried({**given, **options})
         except AnnotationError as wrong:
+            failed.append(f"{_shown(options)}: {wrong.problems[0].what}")
             waiting = [*_named(wrong, options), *waiting]
             if options.keys() <= _OPENING:  # now there is a table to look at
                 with suppress(AnnotationError):
@@ -259,13 +257,35 @@ def _search(
                     return options, data
                 continue
             sheets = options.get("sheet") == EVERY_SHEET  # of coders, or of questions
+            answers = 0 if isinstance(data, Mapping) else len(data)
+            most = max(most, answers)
             if not _compares(data) or (sheets and agree(_by_coder(data)) < GAIN):
+                failed.append(f"{_shown(options)}: hardly an item has labels of several coders.")
                 continue
+            if 2 * answers < most:  # the answers to a question that few were asked
+                continue
+            if marks := _missing(data, given):
+                with suppress(AnnotationError):
+                    less = tried({**given, **options, "missing": marks})
+                    if not isinstance(less, Spans):
+                        options, data = {**options, "missing": marks}, less
             if "sheet" not in options or sheets:
                 return options, data
             of_sheets[str(options["sheet"])] = options, data
     size = {name: len(_by_coder(data)[0].cells) for name, (_, data) in of_sheets.items()}
     return of_sheets[max(size, key=size.__getitem__)] if size else None
+
+
+def _shown(options: Mapping[str, object]) -> str:
+    return f"Read with {', '.join(str(Option(*one)) for one in options.items())}"
+
+
+def _missing(data: Data, given: Mapping[str, object]) -> list[str]:
+    """Labels with which programs write that there is none."""
+    if isinstance(data, Mapping) or "missing" in given or "labels" in given or len(data) < _TOLD:
+        return []
+    marks = [label for label in no_labels(list(map(str, data.labels))) if label in WRITTEN]
+    return marks if data.n_labels - len(marks) > 1 else []
 
 
 def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[str, object]]:

@@ -52,8 +52,9 @@ _RATES = 101  # most different numbers on a scale
 _LABELS = 1.5  # rows of an item, from which a column of any name may name the items
 _SPARE = 0.0005  # share of rows that may repeat more, for a key of fewer columns
 _EVEN = 0.5  # share of labels that columns of coders have in common
+_PHRASES, _FEW = 80, 0.05  # characters of a label, and the share of those that are longer
 _COMPARED = 20  # columns that are compared, each with each
-_NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z])")
+_NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z]|(?<=[a-z])[A-Z])")  # ExpertA
 _NUMBER_FIRST = re.compile(r"(\d+)[_ .-](\D+)")
 _NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
 _LETTERS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 tone, A2 tone
@@ -185,7 +186,7 @@ def long(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
         keys = {frozenset(key): key for one in names if (key := minimal(one, coder, names))}
         found += [(_layout(key, coder), key, coder) for key in keys.values()]
     of_coders = [c for group in _numbered(columns) if group[0].has(CODER) for c in group]
-    columns = [one for one in columns if one not in of_coders]
+    columns = [c for c in columns if c not in of_coders and not c.is_id and _may_label(c)]
     for score, key, coder in sorted(found, key=lambda one: -one[0])[:_SEEN]:
         asked = [c for c in key if c.has(QUESTION) and not c.has(ITEM) and c.distinct <= _CLASSES]
         if len(key) > 1 and len(asked) == 1 and not said.item:
@@ -342,7 +343,7 @@ def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -
     shown: dict[str, float] = {}
     for one in columns:
         rows = np.flatnonzero(one.codes)
-        if one in (*key, coder) or one.is_id or not _may_label(one, len(rows)):
+        if one in (*key, coder):
             continue
         items, coders, codes = item[rows], coder.codes[rows], one.codes[rows]
         if about_coders(coders, codes) or about_items(items, coders, codes):
@@ -359,7 +360,8 @@ def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -
     return found or shown
 
 
-def _may_label(one: Column, filled: int) -> bool:
+def _may_label(one: Column) -> bool:
+    filled = len(one.filled)
     if filled < max(4, 0.02 * len(one.cells)) or of_cells(one.name, one.filled) is not None:
         return False
     few = one.distinct <= max(_CLASSES, filled // 20)
@@ -485,8 +487,11 @@ def _share(group: Sequence[Column]) -> bool:
         return False
     if numbers and 3 * sum(float(label) * 2 % 1 > 0 for label in union) > len(union):
         return False  # such as means
-    times = [sum(label in one for one in sets) for label in union]
-    return sum(n > 1 for n in times) >= _EVEN * len(union) and max(map(len, union), default=0) <= 80
+    votes = Counter(text for one in group for text in one.texts if text)
+    total = sum(votes.values())
+    shared = sum(n for label, n in votes.items() if sum(label in one for one in sets) > 1)
+    long = sum(n for label, n in votes.items() if len(label) > _PHRASES)
+    return shared >= _EVEN * total and long <= _FEW * total
 
 
 def _alike(columns: Sequence[Column]) -> list[list[Column]]:

@@ -35,6 +35,7 @@ NOT_NAMES = {*BOXES, "na", "nan", "none", "null", ""}  # answers, not names of c
 TEXT_COLUMNS: list[str] = _FILE["lists"]["texts"]
 TRUTH, OF_ITEMS = frozenset(_FILE["lists"]["truth"]), frozenset(_FILE["lists"]["of_items"])
 NO_LABEL, SPLITS = frozenset(_FILE["lists"]["no_label"]), frozenset(_FILE["lists"]["splits"])
+WRITTEN = frozenset(_FILE["lists"]["written"])
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _PATTERNS = {
     name: re.compile(text.replace("\n", ""), re.IGNORECASE)

@@ -1,8 +1,8 @@
-"""Coders who may give no answer: how often they do, by class, beside their answers."""
+"""Coders who may give no answer: rates of no answer by class, in addition to answers."""
 
-# Matrices 0 to J - 1 are those of the coders' answers. For each kind of no answer follow J matrices
-# of which two labels are in use: 0 when the coder did not say it, 1 when they did, given that they
-# said none of the kinds before it.
+# Matrices 0 to J - 1 are those of the coders' answers. J more matrices follow for each kind of no
+# answer, with two labels in use: 1 if the coder gave it and 0 if not, given that the coder gave
+# none of the kinds before it.
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from annomodels.kernels.population import draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, mix
 from annomodels.kernels.rows import DRAWS, KEEPS, draw_rows, keep_source
 
-# kinds of no answer draw from streams that no coder and no group of coders uses
+# kinds of no answer use random streams that no coder and no group of coders uses
 APART = np.uint64(0x51E7CE00)
 
 
 class Answering(NamedTuple):
     """Source of the rows of answers, and the populations of the rates of no answer."""
 
-    # mean [kind, truth, 2], concentration [kind, truth]; anchor [truth, 2] are pseudo-counts of the
-    # mean and scale the prior of the concentration as coefficients of its log density
+    # mean [kind, truth, 2], concentration [kind, truth]; anchor [truth, 2] has the pseudo-counts of
+    # the mean, scale the coefficients of the log prior density of the concentration
 
     inner: Any
     mean: Array
@@ -35,14 +35,14 @@ class Answering(NamedTuple):
 def draw_answering(
     source: Answering, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
-    """Draw rows of answers as without kinds of no answer, then rates of these."""
+    """Draw rows of answers from the inner source, then the rates of no answer."""
     inner, mean, concentration, anchor, scale = source
     n_kinds, n_classes = concentration.shape
     n = len(logc) // (n_kinds + 1)
     draw_rows(inner, counts[:n], prior, key, iteration, logc[:n])
     state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
     shape, row = np.empty(2), np.empty(2)
-    # the population's steps take whole tables, and these rows use two of their labels only
+    # population steps need complete tables, and these rows use only two labels
     two = np.empty((n, 2, n_classes), dtype=np.int64)
     everybody = np.zeros(n, dtype=np.int64)
     for kind in range(n_kinds):
@@ -76,7 +76,7 @@ def draw_answering(
 
 
 def keep_answering(source: Answering, n: int, order: Array, kept: tuple[Any, ...]) -> None:
-    """Keep what the inner source keeps, then means and concentrations of the rates."""
+    """Store the draw of the inner source, then means and concentrations of the rates."""
     keep_source(source.inner, n, order, kept[0])
     for kind in range(len(source.mean)):
         for k in range(len(order)):

@@ -1,9 +1,8 @@
-"""Common accuracy of the coders' rows, and how strongly it holds the mean of each row."""
+"""Common accuracy of the coders' rows, and the strength of its prior for each row mean."""
 
 # The mean m_k of row k is Dirichlet(strength_k * anchor); the anchor has the common accuracy a on
-# its diagonal. If the strength is large, a and the means hold each other in place: given the means
-# a can hardly move, and given a they cannot. So beside the step of a alone there is one of all of
-# them together.
+# its diagonal. If the strength is large, a and the means are highly correlated, and steps of one
+# given the other are tiny. So there is a step of a alone and a joint step of a and the means.
 
 from __future__ import annotations
 
@@ -15,17 +14,17 @@ from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.population import CAP, WIDTH_MEAN, rising, tally
 from annomodels.kernels.random import POPULATION, address, slice_step
 
-# places in `numbers`: strength of the prior of the mean, Beta parameters of the accuracy on its
-# diagonal, whether that accuracy is estimated, and the standard deviation of the log of the
-# strength of a row, 0 where it is not estimated
+# indices of `numbers`: strength of the prior of the mean, Beta parameters of the accuracy on its
+# diagonal, whether that accuracy is estimated, and the standard deviation of the log strength of a
+# row, 0 if it is not estimated
 STRENGTH, RIGHT, WRONG, ESTIMATED, SPREAD = range(5)
-# first width of the joint slice, on the logit scale
+# initial width of the joint slice, on the logit scale
 WIDTH_SHIFT = 0.8
 
 
 @inlined
 def fill_anchor(accuracy: float, strength: Array, anchor: Array) -> None:
-    """Pseudo-counts of the population mean [truth, label]: `accuracy` of them on the diagonal."""
+    """Fill pseudo-counts [truth, label], with a proportion `accuracy` on the diagonal."""
     n_classes = anchor.shape[0]
     for k in range(n_classes):
         for label in range(n_classes):
@@ -35,10 +34,10 @@ def fill_anchor(accuracy: float, strength: Array, anchor: Array) -> None:
 
 @inlined
 def accuracy_density(x: Array, right: float, wrong: float, mean: Array, strength: Array) -> float:
-    """Log density of the common accuracy at x[0] = logit(a), given the population means."""
+    """Return the log density of x[0] = logit(a) given the population means."""
     n_labels = mean.shape[0]
     a = 1.0 / (1.0 + math.exp(-x[0]))
-    # nearer to 0 or 1 the pseudo-counts off the diagonal have no digits left
+    # closer to 0 or 1, pseudo-counts off the diagonal lose all precision
     if a < 1e-6 or a > 1.0 - 1e-6:
         return -np.inf
     # the Beta prior with the Jacobian of the logit: a^(right - 1) (1 - a)^(wrong - 1) a (1 - a)
@@ -58,9 +57,9 @@ move_accuracy = slice_step(accuracy_density)
 def draw_accuracy(
     mean: Array, right: float, wrong: float, strength: Array, key: Key, iteration: int, a: float
 ) -> float:
-    """Draw the accuracy that all rows share by a slice step on the logit scale; Beta prior."""
+    """Draw the common accuracy, with a Beta prior, by a slice step on the logit scale."""
     state = np.empty(1, dtype=np.uint64)
-    # rows of the population have the streams 0 to K - 1, so this one is the next
+    # the rows of the population use streams 0 to K - 1, so this is the next one
     state[0] = address(key, iteration, POPULATION, mean.shape[0])
     x, args = np.empty(1), (right, wrong, mean, strength)
     x[0] = math.log(a / (1.0 - a))
@@ -72,7 +71,7 @@ def draw_accuracy(
 
 @inlined
 def logistic(x: float) -> float:
-    """Inverse of the logit."""
+    """Return the inverse logit."""
     return 1.0 / (1.0 + math.exp(-x))
 
 
@@ -93,11 +92,10 @@ def shifted_density(
     longest: Array,
     mean: Array,
 ) -> float:
-    """Log density of a common shift of logit a and of the logits of all m[k, k]; fills `mean`."""
-    # x and on [truth] are these logits at shift 0, and at [1] is room for a logit; ratio [truth,
-    # label] are the shares of the labels in the rest beside the diagonal, which stay. In these
-    # coordinates the shift is a translation, so that no Jacobian depends on it beyond those in
-    # accuracy_density.
+    """Return the log density of a common shift of logit a and all logit m[k, k]; fill `mean`."""
+    # x and on [truth] are these logits at shift 0; at [1] is a buffer for a logit. ratio [truth,
+    # label] contains the label proportions off the diagonal, which are fixed. In these coordinates
+    # the shift is a translation, so the only Jacobians that depend on it are in accuracy_density.
     n = mean.shape[0]
     for k in range(n):
         here = logistic(on[k] + shift[0])
@@ -135,9 +133,9 @@ def shift_accuracy(
     iteration: int,
     a: float,
 ) -> float:
-    """Move the common accuracy and the diagonal of `mean` in place; gives the accuracy."""
-    # one slice step along the line on which all their logits change alike; the rows of the coders
-    # are integrated out, as in draw_population
+    """Move the diagonal of `mean` in place with the common accuracy; return the accuracy."""
+    # one slice step in the direction of equal changes of all logits; the rows of the coders are
+    # integrated out, as in draw_population
     n_coders, n, _ = counts.shape
     above = np.zeros((n, n + 1, CAP))
     high = np.zeros((n, n + 1, n_coders), dtype=np.int64)
@@ -146,7 +144,7 @@ def shift_accuracy(
     on, ratio, m = np.empty(n), np.empty((n, n)), np.empty((n, n))
     for k in range(n):
         longest[k] = tally(counts, member, group, k, above[k], high[k], n_high[k])
-        # summed, for 1 - m[k, k] has no digits left where the rest is small
+        # a sum, because 1 - m[k, k] loses precision if the rest is small
         rest = 0.0
         for label in range(n):
             rest += mean[k, label] if label != k else 0.0
@@ -166,7 +164,7 @@ def shift_accuracy(
     move_all(shift, 0, args, WIDTH_SHIFT, here, state)
     if shift[0] == 0.0:
         return a
-    # `m` is what the density filled last, which is the accepted point
+    # the last density evaluation filled `m` at the accepted point
     for k in range(n):
         for label in range(n):
             mean[k, label] = m[k, label]
@@ -187,7 +185,7 @@ def draw_common(
     key: Key,
     iteration: int,
 ) -> None:
-    """Draw the common accuracy, `accuracy[group]`, alone and then together with the means."""
+    """Draw the common accuracy, `accuracy[group]`, alone and then jointly with the means."""
     right, wrong = numbers[RIGHT], numbers[WRONG]
     alone = draw_accuracy(mean, right, wrong, strength, key, iteration, accuracy[group])
     accuracy[group] = shift_accuracy(
@@ -197,7 +195,7 @@ def draw_common(
 
 @inlined
 def strength_density(x: Array, mean: Array, share: Array, median: float, spread: float) -> float:
-    """Log density of the strength exp(x[0]) of a row with this mean around shares of labels."""
+    """Return the log density of a row's strength exp(x[0]), given its mean and prior mean."""
     s = math.exp(x[0])
     z = (x[0] - math.log(median)) / spread
     value: float = math.lgamma(s) - 0.5 * z * z
@@ -213,12 +211,12 @@ move_strength = slice_step(strength_density)
 def draw_strength(
     mean: Array, accuracy: float, strength: Array, numbers: Array, key: Key, iteration: int
 ) -> None:
-    """Draw how strongly the mean of each row is held, in place; a slice step on the log scale."""
+    """Draw the prior strength of each row mean, in place, by a slice step on the log scale."""
     n = mean.shape[0]
     median, spread = numbers[STRENGTH], numbers[SPREAD]
     state, share, x = np.empty(1, dtype=np.uint64), np.empty(n), np.empty(1)
     for k in range(n):
-        # streams 0 to n + 1 are those of the means and of the accuracy
+        # the means and the accuracy use streams 0 to n + 1
         state[0] = address(key, iteration, POPULATION, n + 2 + k)
         for label in range(n):
             share[label] = accuracy if label == k else (1.0 - accuracy) / (n - 1)

@@ -1,4 +1,4 @@
-"""Compilation of kernels: without the interpreter lock, and cached if possible."""
+"""Compilation of kernels, which run without the interpreter lock and are cached if possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _set_cache_folder() -> bool:
-    """Point numba to a folder it can write to; gives whether there is one."""
+    """Point numba to a writable cache folder; return True if there is one."""
     if os.environ.get("NUMBA_CACHE_DIR") or _writable(Path(__file__).parent / "__pycache__"):
         return True
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -30,7 +30,7 @@ def _set_cache_folder() -> bool:
     return False
 
 
-# numba reads its settings when it is first imported, so the folder comes first
+# numba reads its settings on its first import, so the folder is set before
 CACHED = _set_cache_folder()
 
 import numba  # noqa: E402
@@ -42,15 +42,15 @@ OPTIONS: dict[str, Any] = {"nogil": True, "cache": CACHED, "error_model": "numpy
 
 
 def kernel(function: Callable[..., object]) -> Callable[..., Any]:
-    """Compile on first use, cached on disk when a folder can be written to."""
+    """Compile on first use, with a disk cache if a folder is writable."""
     compiled: Callable[..., Any] = numba.njit(**OPTIONS)(function)
     return compiled
 
 
 def inlined(function: Callable[..., object]) -> Callable[..., Any]:
-    """Compile a small step that only kernels call: LLVM decides whether to inline it."""
-    # what Python needs to call it would take half as long to compile as the step itself; without
-    # it a call from Python is a crash, so these stay within the kernels
+    """Compile a small function that only kernels call: LLVM decides whether to inline it."""
+    # A wrapper for Python would take half as long to compile as the function. Without it, a call
+    # from Python crashes, so only kernels use these functions.
     compiled: Callable[..., Any] = numba.njit(
         no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS
     )(function)
@@ -58,8 +58,8 @@ def inlined(function: Callable[..., object]) -> Callable[..., Any]:
 
 
 def enclosed(function: Callable[..., object]) -> Callable[..., Any]:
-    """Compile a small step that is made around another one; what calls it is kept on disk."""
-    # by itself it would be kept once for every process
+    """Compile a closure over another function; the disk cache contains only its callers."""
+    # numba would cache the closure again in each process
     compiled: Callable[..., Any] = numba.njit(
         no_cpython_wrapper=True, no_cfunc_wrapper=True, **{**OPTIONS, "cache": False}
     )(function)
@@ -67,7 +67,7 @@ def enclosed(function: Callable[..., object]) -> Callable[..., Any]:
 
 
 def melted(function: Callable[..., object]) -> Callable[..., Any]:
-    """Compile a small step of an innermost loop, which LLVM must inline wherever it is called."""
+    """Compile a small function for innermost loops, which LLVM must inline in every caller."""
     compiled: Callable[..., Any] = numba.njit(
         no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, **OPTIONS
     )(function)

@@ -1,9 +1,9 @@
-"""Gibbs steps for candidates of mentions that coders accept or not, one or many of them true."""
+"""Gibbs steps for candidates of mentions that coders accept or reject; one or many are true."""
 
 # The candidates of a mention are adjacent, and so are the decisions on a candidate. A case is
 # (first candidate of each mention, first decision of each candidate, coder, accepted, class). A
-# rate is the probability of being right; its logarithm and that of 1 - rate are logs [coder, 0 and
-# 1, kind], which is also the layout of the counts.
+# rate is the probability of a right decision. logs [coder, 2, kind] contains log(rate) and
+# log(1 - rate); counts have the same layout.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from annomodels.kernels.random import (
     uniform_at,
 )
 
-# first width of the slices for log-ratios of weights
+# initial width of the slices for log-ratios of weights
 WIDTH = 1.0
 
 
@@ -39,9 +39,9 @@ def pair_pass(
     counts: Array,
     sizes: Array,
 ) -> float:
-    """Return the log likelihood with every candidate true or not; fills `p` [candidate]."""
-    # The kinds of class h are 2h (the candidate is not true) and 2h + 1. weights [class, 2] are the
-    # logarithms of 1 - prevalence and of the prevalence. If drawn, truths are drawn and added to
+    """Return the log likelihood if any number of candidates is true; fill `p` [candidate]."""
+    # The kinds of class h are 2h (the candidate is false) and 2h + 1 (true). weights [class, 2]
+    # contains log(1 - prevalence) and log(prevalence). If drawn, truths are drawn and added to
     # counts [coder, right or wrong, kind] and sizes [class, 2].
     _, starts, coder, accepted, cls = case
     total = 0.0
@@ -65,12 +65,12 @@ def pair_pass(
 
 @inlined
 def score_single(case: tuple[Array, ...], logs: Array, p: Array, evidence: Array) -> float:
-    """Fill `p` [candidate] with log P(decisions on the mention | the candidate is the true one)."""
-    # A coder accepts the true candidate of class h with the rate of kind h, else each of the others
-    # and anything unlisted alike. A class without a kind is that of "none of these", whose
-    # candidate has no decisions: its coders take each candidate and anything unlisted alike.
-    # evidence [mention, class] gets sums over candidates, relative to the largest of a mention,
-    # whose logarithms' sum is returned.
+    """Fill `p` [candidate] with log P(decisions on the mention | the candidate is true)."""
+    # A coder accepts the true candidate of class h with the rate of kind h, otherwise each other
+    # candidate and anything unlisted with equal probability. The class without a kind is "none of
+    # these"; its candidate has no decisions, and coders choose each candidate and anything unlisted
+    # with equal probability. Scores are relative to the largest of a mention. evidence [mention,
+    # class] gets their sums; the sum of the largest log scores is returned.
     firsts, starts, coder, accepted, cls = case
     kinds = logs.shape[2]
     total = 0.0
@@ -109,7 +109,7 @@ def choose_single(
     counts: Array,
     sizes: Array,
 ) -> float:
-    """Turn the scores in `p` into P(true); gives the sum of log P(mention | its largest score)."""
+    """Turn scores in `p` into P(true); return the log likelihood relative to the largest scores."""
     firsts, starts, coder, accepted, cls = case
     total = 0.0
     for i in range(len(firsts) - 1):
@@ -139,8 +139,8 @@ def choose_single(
 
 @kernel
 def single_pass(case: tuple[Array, ...], weights: Array, logs: Array, p: Array) -> float:
-    """Return the log likelihood with one candidate of a mention true; fills `p` [candidate]."""
-    # weights [class, 2] has the logarithms of the weights of the classes in its second column
+    """Return the log likelihood if one candidate per mention is true; fill `p` [candidate]."""
+    # the second column of weights [class, 2] contains the log weights of the classes
     evidence = np.empty((len(case[0]) - 1, len(weights)))
     none = np.empty((0, 0, 0), dtype=np.int64)
     total: float = score_single(case, logs, p, evidence)
@@ -150,7 +150,7 @@ def single_pass(case: tuple[Array, ...], weights: Array, logs: Array, p: Array) 
 
 @inlined
 def draw_shares(sizes: Array, prior: Array, key: Key, iteration: int, weights: Array) -> None:
-    """Draw the prevalence of each class: Beta(prior + sizes), columns (not true, true)."""
+    """Draw the prevalence of each class: Beta(prior + sizes), with columns (false, true)."""
     state = np.empty(1, dtype=np.uint64)
     pair, shape = np.empty(2), np.empty(2)
     for h in range(len(sizes)):
@@ -164,7 +164,7 @@ def draw_shares(sizes: Array, prior: Array, key: Key, iteration: int, weights: A
 def weight_density(
     phi: Array, prior: Array, listed: Array, evidence: Array, log_share: Array
 ) -> float:
-    """Log density of the log-ratios phi of the weights to the last; fills `log_share` with them."""
+    """Return the log density of log-ratios `phi` of the weights, and fill `log_share`."""
     n = len(phi)
     top = 0.0
     for h in range(n):
@@ -177,7 +177,7 @@ def weight_density(
     for h in range(n):
         log_share[h] = phi[h] - top - math.log(norm)
         share[h] = math.exp(log_share[h])
-        # the density of phi is that of the shares times their product
+        # the Jacobian of phi is the product of the normalized weights
         value += prior[h, 1] * log_share[h]
     for i in range(len(listed)):
         many, found = 0.0, 0.0
@@ -197,13 +197,13 @@ move = slice_step(weight_density)
 def draw_weights(
     prior: Array, listed: Array, evidence: Array, key: Key, iteration: int, weights: Array
 ) -> None:
-    """Draw the weights of the classes, of which only the ratios matter, given the rates alone."""
-    # P(candidate is the true one) is its weight over the sum of the weights of its mention. The
-    # truth is summed out, for with it a class that is hardly ever true would move slowly. listed
-    # [mention, class] are numbers of candidates. Slice steps go along the logarithm of each.
+    """Draw the weights of the classes, of which only ratios matter, given the rates."""
+    # The prior P(candidate is true) is its weight over the sum of weights of its mention. The truth
+    # is summed out; otherwise the weight of a rarely true class would move slowly. listed [mention,
+    # class] counts candidates. Slice steps move the logarithm of each weight.
     n = len(weights)
     if n == 1:
-        # one class has no ratio, and a flat density no slice to step out of
+        # a single class has no ratio, and a slice of a flat density is unbounded
         weights[0, 1] = 0.0
         return
     state = np.empty(1, dtype=np.uint64)
@@ -213,7 +213,7 @@ def draw_weights(
         phi[h] = weights[h, 1] - weights[n - 1, 1]
     args = (prior, listed, evidence, log_share)
     here = weight_density(phi, *args)
-    # one direction more than there are ratios: a small last weight moves by itself
+    # one direction more than there are ratios, so that a small last weight can move by itself
     for h in range(n):
         here = move(phi, h, args, WIDTH, here, state)
     weight_density(phi, *args)
@@ -223,8 +223,8 @@ def draw_weights(
 @kernel
 def count_true(firsts: Array, cls: Array, none: int, p: Array, out: Array) -> None:
     """Add P(no, one, several candidates true) of each mention to `out` [mention, 3]."""
-    # candidates are independent given the parameters, but for one of class none, whose truth means
-    # that none of the others is true
+    # candidates are independent given the parameters, except one of class `none`: if it is true, no
+    # other is
     for i in range(len(firsts) - 1):
         if none >= 0:
             empty = 0.0
@@ -254,7 +254,7 @@ def iterate(
     kept: tuple[Array, ...],
     sums: tuple[Array, ...],
 ) -> None:
-    """Run iterations begin to end - 1; those from 0 on are kept, one draw each."""
+    """Run iterations begin to end - 1; store one draw for each iteration from 0 on."""
     prior, anchor, scale = priors
     weights, logs, mean, concentration = state
     prevalences, rates, means, concentrations, likelihoods = kept
@@ -273,7 +273,7 @@ def iterate(
     for iteration in range(begin, end):
         counts[:] = 0
         sizes[:] = 0
-        # addresses are not negative; warm-up comes before the draws
+        # addresses must not be negative, and warm-up iterations are
         when = iteration + 1_000_000_000
         if single:
             value = score_single(case, logs, p, evidence)

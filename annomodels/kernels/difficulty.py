@@ -1,4 +1,4 @@
-"""Log density of the scalar difficulty model and its gradient, as its PyMC model has them."""
+"""Log density of the scalar difficulty model and its gradient, equal to those of PyMC."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from annomodels.kernels.transforms import (
 def fill_rows(
     ability: Array, hard: Array, slope: Array, guess: Array, leaning: Array, table: Array
 ) -> None:
-    """Log P(label | class, difficulty) as [coder * labels + label, class * nodes + node]."""
+    """Fill `table` [coder * labels + label, class * nodes + node] with log probabilities."""
     # ability [coder, truth], hard [truth, node]; slope [coder], guess [truth] and leaning [coder,
-    # truth, label] are empty if the model has none
+    # truth, label] are empty if the model does not have them
     n_coders, k = ability.shape
     nodes = hard.shape[1]
     for j in range(n_coders):
@@ -39,7 +39,7 @@ def fill_rows(
                 s = truth * nodes + q
                 effect = hard[truth, q] * (slope[j] if len(slope) else 1.0)
                 odds = ability[j, truth] - effect - total
-                # log of both logistic functions from one exponential that cannot overflow
+                # both log-logistic functions from one exponential that cannot overflow
                 small = math.log1p(math.exp(-abs(odds)))
                 log_right, log_wrong = min(odds, 0.0) - small, min(-odds, 0.0) - small
                 if len(guess):
@@ -57,7 +57,7 @@ def fill_rows(
 
 @inlined
 def wrong_total(leaning: Array, j: int, truth: int, k: int) -> float:
-    """Log of the sum of exp(leaning) over the wrong labels; 0 where there is one of them."""
+    """Return the log sum of exp(leaning) over the wrong labels; 0 without leanings."""
     if len(leaning) == 0:
         return 0.0
     total = 0.0
@@ -81,7 +81,7 @@ def rows_back(
     guess_grad: Array,
     leaning_grad: Array,
 ) -> None:
-    """Add the gradient with respect to what `fill_rows` takes; `grad` is that of its table."""
+    """Add the gradient for the arguments of `fill_rows`; `grad` is that of its table."""
     n_coders, k = ability.shape
     nodes = hard.shape[1]
     for j in range(n_coders):
@@ -89,8 +89,8 @@ def rows_back(
         for truth in range(k):
             lucky = guess[truth] if len(guess) else 0.0
             total = wrong_total(leaning, j, truth, k)
-            # Where all wrong labels share one total, their gradients add up before it is left:
-            # nodes x labels steps instead of nodes x labels squared.
+            # All wrong labels share one total, so their gradients are summed first: nodes x labels
+            # steps instead of nodes x labels squared.
             of_total = 0.0
             for q in range(nodes):
                 s = truth * nodes + q
@@ -123,7 +123,7 @@ def rows_back(
 
 @inlined
 def spread_leanings(common: Array, scale: Array, own: Array, leaning: Array) -> None:
-    """Leanings [coder, truth, label] from those of the wrong labels alone, zero on the diagonal."""
+    """Fill leanings [coder, truth, label] from those of the wrong labels; 0 on the diagonal."""
     # common [truth, wrong], scale [truth], own [coder, truth, wrong]
     n_coders, k, _ = leaning.shape
     for j in range(n_coders):
@@ -136,13 +136,13 @@ def spread_leanings(common: Array, scale: Array, own: Array, leaning: Array) -> 
                     leaning[j, truth, label] = common[truth, w] + scale[truth] * own[j, truth, w]
 
 
-# places of the constants of the priors; the last is all that does not move
+# indices of the constants of the priors; the last is the constant of the log density
 (
     CENTRE, LEVEL, CONTRAST, ABILITY, DIFFICULTY, SLOPE, RIGHT, NOT_RIGHT, LEANING, EFFECT,
     CONSTANT,
 ) = range(11)  # fmt: skip
 
-# what the PyMC model takes for the logarithm of a truth that a state rules out
+# log probability of a truth that a state rules out, as in the PyMC model
 RULED_OUT = math.log(1e-300)
 
 
@@ -163,13 +163,13 @@ def difficulty_density(
     design: Array,
     ends: Array,
 ) -> float:
-    """Return the log density at the unconstrained `x`, and fill `grad`."""
-    # sizes are coders, labels, and numbers of difficulty scales, discriminations and shares of
-    # guesses; alpha pseudo-counts of the prevalence; share how far each coder is centered; rule
-    # nodes and log weights of the quadrature [2, node]; fixed the difficulty scales [truth] if none
-    # is estimated. design [kind, term] is what is known of items, which are sorted by kind, and
-    # ends [kind + 1] the first item of each kind; both are empty if all items are alike. Free
-    # numbers are in the order of the PyMC variables.
+    """Return the log density at unconstrained `x`, and fill `grad`."""
+    # sizes: counts of coders, labels, difficulty scales, discriminations and guessing rates. alpha:
+    # pseudo-counts of the prevalence. share: degree of centering per coder. rule [2, node]: nodes
+    # and log weights of the quadrature. fixed [truth]: difficulty scales if none is estimated.
+    # design [kind, term]: covariates of the items, which are sorted by kind. ends [kind + 1]: first
+    # item of each kind. Both are empty without covariates. Unconstrained values are in the order of
+    # the PyMC variables.
     n_coders, k, n_rho, n_slope, n_guess = sizes
     nodes = rule.shape[1]
     grad[:] = 0.0
@@ -289,7 +289,7 @@ def difficulty_density(
             share_grad[s] += of_kind[s]
             of_weight[g, truth[s] * (classes - 1) // (k - 1), s % nodes] += of_kind[s]
 
-    # and back
+    # gradients
     ability_grad, hard_grad = np.zeros(ability.shape), np.zeros(hard.shape)
     slope_grad, guess_grad = np.zeros(n_slope), np.zeros(n_guess)
     leaning_grad = np.zeros(leaning.shape)
@@ -341,7 +341,7 @@ def leanings_back(
     grad: Array, spread: Array, own: Array, common: Array, scale: float,
     common_free: Array, log_spread: Array, own_free: Array,
 ) -> None:  # fmt: skip
-    """Write the gradient of leanings and their priors into that of the free numbers."""
+    """Convert the gradient of leanings and their priors into that of the unconstrained values."""
     n_coders, k, wrong = own.shape
     free = wrong - 1
     of_common, of_own = np.empty(wrong), np.empty(wrong)

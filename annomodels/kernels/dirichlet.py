@@ -11,14 +11,14 @@ from annomodels.kernels.random import CONFUSION, PREVALENCE, address, log_dirich
 @inlined
 def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
     """Draw every coder's rows: theta[j, k] ~ Dirichlet(alpha[k] + counts[j, :, k])."""
-    # counts and out are [coder, label, truth], alpha is [truth, label]; out gets logarithms
+    # counts and out are [coder, label, truth], alpha is [truth, label]; out contains logarithms
     n_coders, n_labels, n_classes = out.shape
     state = np.empty(1, dtype=np.uint64)
     pair = np.empty(2)
     shape = np.empty(n_labels)
     row = np.empty(n_labels)
     for j in range(n_coders):
-        # one stream a coder: any order and any split of the coders over threads gives these draws
+        # one stream per coder: draws do not depend on the order of coders or their threads
         state[0] = address(key, iteration, CONFUSION, j)
         for k in range(n_classes):
             for label in range(n_labels):
@@ -30,7 +30,7 @@ def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: A
 
 @inlined
 def draw_prevalence(sizes: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
-    """Draw the prevalence: pi ~ Dirichlet(alpha + sizes); `out` gets logarithms."""
+    """Draw the prevalence: pi ~ Dirichlet(alpha + sizes); fill `out` with logarithms."""
     state = np.empty(1, dtype=np.uint64)
     state[0] = address(key, iteration, PREVALENCE, 0)
     shape = np.empty(len(sizes))

@@ -2,11 +2,11 @@
 
 # d[i] ~ N(0, tau^2), the truth is mu + d;
 # y[n] ~ N(mu + bias[j] + scale[j] d[i], 1 / (ease[i] precision[j]));
-# a label is y[n] rounded to a step of the scale, its ends being open.
-# One iteration draws each scale of a population with the values it is the scale of summed out, then
-# these; so no chain sticks if a population has hardly any spread. Numbers along the two ridges of
-# the posterior (shift of the truth against all biases, stretch of the truth against all scales) are
-# drawn along the ridge (Liu & Sabatti 2000, doi:10.1093/biomet/87.2.353).
+# a label is y[n] rounded to a step of the scale, which has open ends.
+# An iteration draws each population scale with its members integrated out, then the members. So no
+# chain gets stuck if a population scale is near 0. Two directions in which the posterior is nearly
+# flat (shift of the truth against all biases, stretch of the truth against all scales) have
+# separate steps (Liu & Sabatti 2000, doi:10.1093/biomet/87.2.353).
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def item_sums(
     item: Array, coder: Array, y: Array, bias: Array, scale: Array, precision: Array, ease: Array,
     sums: Array,
 ) -> None:  # fmt: skip
-    """Weighted sums of every item: s^2, s, 1, s r, r, r^2 with r = y - bias; [item, 6]."""
+    """Fill weighted sums of s^2, s, 1, s r, r, r^2 per item, with r = y - bias; [item, 6]."""
     sums[:] = 0.0
     for n in range(len(y)):
         i, j = item[n], coder[n]
@@ -57,8 +57,8 @@ def draw_truth(
     held: Array, sums: Array, known: Array, prior: Array, table: Array, centre: Array,
     spread: Array, d: Array, state: Array, pair: Array, x: Array,
 ) -> None:  # fmt: skip
-    """Draw tau, then mu, both with the unknown truths summed out, then these."""
-    # centre and spread [item] get mean and standard deviation of the truth given the rest
+    """Draw tau, then mu, both with the unknown truths integrated out, then these truths."""
+    # fills centre and spread [item] with the conditional mean and standard deviation of the truth
     for i in range(len(d)):
         table[i, 0] = sums[i, 0]
         table[i, 1] = sums[i, 3] - held[MU] * sums[i, 1]
@@ -103,7 +103,7 @@ def draw_coders(
     square = np.zeros(n_coders)
     for n in range(len(y)):
         i, j = item[n], coder[n]
-        r = y[n] - held[MU] - d[i]  # what is left when bias is 0 and scale 1
+        r = y[n] - held[MU] - d[i]  # residual with bias 0 and scale 1
         table[j, 0] += ease[i]
         table[j, 1] += ease[i] * d[i]
         table[j, 2] += ease[i] * d[i] * d[i]
@@ -156,7 +156,7 @@ def along_the_ridges(
     held: Array, prior: Array, table: Array, bias: Array, scale: Array, d: Array, state: Array,
     pair: Array, x: Array,
 ) -> None:  # fmt: skip
-    """Shift the truth against the biases and stretch it against the scales."""
+    """Draw a shift of the truth against the biases and a stretch against the scales."""
     n_coders = len(bias)
     weight = 1.0 / prior[MU] ** 2 + n_coders / held[BIAS] ** 2
     linear = bias.sum() / held[BIAS] ** 2 - held[MU] / prior[MU] ** 2
@@ -177,7 +177,7 @@ def draw_ease(
     item: Array, coder: Array, y: Array, held: Array, prior: Array, d: Array, bias: Array,
     scale: Array, precision: Array, table: Array, ease: Array, state: Array, pair: Array, x: Array,
 ) -> None:  # fmt: skip
-    """Draw the shape of the items' precisions, then these."""
+    """Draw the shape of the item precisions, then the precisions."""
     table[:, 6:8] = 0.0
     for n in range(len(y)):
         i, j = item[n], coder[n]
@@ -195,7 +195,7 @@ def draw_ease(
 
 @inlined
 def log_likelihood(held: Array, sums: Array, known: Array) -> float:
-    """Log density of all labels with unknown truths summed out, without log(2 pi) / 2 a label."""
+    """Return the log density of all labels, unknown truths integrated out, up to a constant."""
     tau2, mu = held[TAU] ** 2, held[MU]
     value = 0.0
     for i in range(len(known)):
@@ -217,7 +217,7 @@ def draw_unrounded(
     item: Array, coder: Array, y: Array, low: Array, high: Array, held: Array, d: Array,
     bias: Array, scale: Array, precision: Array, ease: Array, state: Array, pair: Array,
 ) -> None:  # fmt: skip
-    """Draw what each coder had in mind before it became a step of the scale."""
+    """Draw each coder's latent value before rounding to a step of the scale."""
     for n in range(len(y)):
         if low[n] < high[n]:
             i, j = item[n], coder[n]
@@ -231,7 +231,7 @@ def log_cells(
     item: Array, coder: Array, low: Array, high: Array, held: Array, d: Array, bias: Array,
     scale: Array, precision: Array, ease: Array,
 ) -> float:  # fmt: skip
-    """Log probability of the steps that the labels are, given the truths."""
+    """Return the log probability of rounded labels given the truths."""
     value = 0.0
     for n in range(len(low)):
         i, j = item[n], coder[n]
@@ -253,10 +253,10 @@ def iterate(
     kept_precision: Array, kept_truth: Array, kept_likelihood: Array, truth_sums: Array,
     ease_sums: Array,
 ) -> None:  # fmt: skip
-    """Do iterations `first` to `end`; every `thin`-th is kept from 0 on, none when `thin` is 0."""
-    # kept [draw, parameter] and the others take draws, kept_truth [draw, item] every truth_thin-th
-    # of them. truth_sums [batch + 1, item] adds up the conditional means of the truth by batch and,
-    # last, mean^2 + variance; ease_sums [2, item] difficulty and its square.
+    """Run iterations `first` to `end`; from 0 on store every `thin`-th, or none if `thin` is 0."""
+    # kept [draw, parameter] etc. store draws, kept_truth [draw, item] every truth_thin-th draw.
+    # truth_sums [batch + 1, item] accumulates the conditional means of the truth by batch and, in
+    # its last row, mean^2 + variance; ease_sums [2, item] the difficulty and its square.
     n_items, n_coders = len(d), len(bias)
     state = np.empty(1, dtype=np.uint64)
     pair, x = np.empty(2), np.zeros(2)

@@ -1,4 +1,4 @@
-"""Slice steps for the populations of the interval model, what depends on them summed out."""
+"""Slice steps for the populations of the interval model, with their members integrated out."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import numpy as np
 from annomodels.kernels.compile import Array, inlined
 from annomodels.kernels.random import slice_step
 
-# places in the array of parameters of the populations
+# indices of the population parameters
 MU, TAU, BIAS, SCALE, NOISE, CODER_SHAPE, ITEM_SHAPE = range(7)
-# what a slice step moves along
+# kinds of slice steps
 SPREAD_OF_TRUTH, SPREAD_OF_CODERS, NOISE_OF_CODERS, SHAPE_OF_ITEMS, STRETCH = range(5)
 WIDTH = 1.0
 
 
 @inlined
 def half_normal(log_x: float, spread: float) -> float:
-    """Log density of log x where x is half-normal, up to a constant."""
+    """Return the log density of log x for half-normal x, up to a constant."""
     x = math.exp(log_x) / spread
     return log_x - 0.5 * x * x
 
 
 @inlined
 def log_normal(log_x: float, prior: Array, place: int) -> float:
-    """Log density of log x where x is log-normal, up to a constant."""
+    """Return the log density of log x for log-normal x, up to a constant."""
     z: float = (log_x - prior[place]) / prior[place + 1]
     return -0.5 * z * z
 
 
 @inlined
 def density(x: Array, kind: int, table: Array, held: Array, prior: Array) -> float:
-    """Log density of x (logarithms of parameters) with what depends on them summed out."""
+    """Return the log density of log parameters `x`, with their members integrated out."""
     value: float = 0.0
     if abs(x[0]) > 40.0 or abs(x[1]) > 40.0:
         return -np.inf
@@ -74,7 +74,7 @@ def density(x: Array, kind: int, table: Array, held: Array, prior: Array) -> flo
 
 @inlined
 def evidence(table: Array, shape: float, rate: float) -> float:
-    """Log density of sums of squares (numbers in column 6, sums in 7), precisions summed out."""
+    """Return the log density of sums of squares (counts in column 6), precisions integrated out."""
     value = 0.0
     common = shape * math.log(rate) - math.lgamma(shape)
     for j in range(len(table)):

@@ -1,4 +1,4 @@
-"""Many Gibbs iterations in one call, so that chains in threads do not wait for each other."""
+"""Many Gibbs iterations per call, so that chains in threads do not wait for each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def store(
     kept: Kept,
     kept_source: tuple[Array, ...],
 ) -> None:
-    """Write draw n of the parameters, class k at place `order[k]`."""
+    """Store draw n of the parameters, class k at position `order[k]`."""
     prevalence, confusion = kept[0], kept[1]
     n_rows, n_labels, n_classes = logc.shape
     for k in range(n_classes):
@@ -60,16 +60,16 @@ def iterate(
     kept: Kept,
     kept_source: tuple[Array, ...],
 ) -> int:
-    """Do iterations `first` to `end` and keep every `thin`-th, none if 0; returns the next one."""
-    # Stops before a draw whose classes may be swapped, unless it is the first one, which is kept
-    # with its classes in the given order. sums are the class probabilities of the current batch,
-    # their sums and sums of squares over the batches, and the summed entropies. book counts draws
-    # kept and relabeled draws; its last place is the length of a batch. kept takes the draws of
-    # prevalence and confusion, the log likelihood and the log density.
+    """Run iterations `first` to `end`, store every `thin`-th (none if 0); return the next one."""
+    # Stops before a draw whose classes may be swapped, unless it is the first one, which is stored
+    # with its classes in the given order. sums contains class probabilities of the current batch,
+    # their sums and sums of squares over batches, and entropy sums. book contains the numbers of
+    # stored and relabeled draws, and the length of a batch. kept stores draws of prevalence and
+    # confusion, the log likelihood and the log density.
     n_rows, n_classes = len(counts), len(log_prevalence)
     batch, p_sum, p_square, entropy = sums
-    # Python is asked only where labels may have switched: all else stays in one call, without the
-    # interpreter's lock
+    # control returns to Python only if labels may have switched; all else runs in one call, without
+    # the interpreter lock
     identity = np.arange(n_classes)
     share, table = np.empty(n_classes), np.empty((n_rows * n_classes, n_classes))
     logs, cells = (log_prevalence, logc.reshape(-1, n_classes)), counts.reshape(-1, n_classes)
@@ -87,13 +87,13 @@ def iterate(
                     counts[j, label, k] = 0
         for k in range(n_classes):
             sizes[k] = 0
-        # one exp for each parameter here saves one for each label in the pass
+        # one exp per parameter here saves one per label in the pass
         refresh(log_prevalence, logc, share, table)
         found = sampled_pass(
             (starts, cell, gold), share, table, logs, None, key, iteration, 0, cells, none, sizes,
             none, keep, Sums(batch, entropy, nothing, nothing, nothing, places),
         )  # fmt: skip
-        # the prior density of what is kept is added at the end, for all draws at once
+        # the prior density is added at the end, for all stored draws at once
         if keep:
             n = book[0]
             kept[2][n] = found

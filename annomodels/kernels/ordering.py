@@ -1,6 +1,6 @@
-"""Names and rows in order: keys whose bytes sort as names do, and the rows of each item."""
+"""Sorting of names and rows: keys whose bytes sort like the names, and rows by item."""
 
-# The layout of a key is described in scale.naturalorder; only names of plain ASCII are done here.
+# scale.naturalorder describes the layout of a key; only ASCII names are handled here.
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, inlined, kernel
 
-# a whole number with this many digits is exact in double precision
+# an integer with this many digits is exact in double precision
 EXACT_DIGITS = 15
 ZERO, NINE, UPPER_A, UPPER_Z, PLAIN_END = 48, 57, 65, 90, 128
 
 
 @inlined
 def kind_of(text: Array, begin: int, end: int) -> int:
-    """Classify a name as a whole number (0), a text (1), or one for Python to look at (2)."""
+    """Classify a name as an integer (0), text (1), or a name that Python must check (2)."""
     digits, numeric = True, True
     for n in range(begin, end):
         c = text[n]
@@ -23,7 +23,7 @@ def kind_of(text: Array, begin: int, end: int) -> int:
             return 2
         if c < ZERO or c > NINE:
             digits = False
-            # + - . _ e E and blanks may be parts of a number
+            # + - . _ e E and whitespace may be parts of a number
             if not (
                 c == 43 or c == 45 or c == 46 or c == 95 or c == 101 or c == 69
                 or c == 32 or (9 <= c <= 13)
@@ -38,7 +38,7 @@ def kind_of(text: Array, begin: int, end: int) -> int:
 
 @inlined
 def write_text_key(text: Array, begin: int, end: int, out: Array, to: int, write: bool) -> int:
-    """Write the key of a text, or only say where it would end."""
+    """Return the end of the key of a text, and write the key if `write`."""
     n = to
     if write:
         out[n] = 1
@@ -89,7 +89,7 @@ def write_text_key(text: Array, begin: int, end: int, out: Array, to: int, write
 
 @kernel
 def key_sizes(text: Array, offsets: Array, sizes: Array, kinds: Array) -> None:
-    """Fill the length of the key of each name and who writes it: 2 means Python."""
+    """Fill the length of each key and its kind; keys of kind 2 are left to Python."""
     nowhere = np.empty(0, dtype=np.uint8)
     for i in range(len(offsets) - 1):
         begin, end = offsets[i], offsets[i + 1]
@@ -104,7 +104,7 @@ def key_sizes(text: Array, offsets: Array, sizes: Array, kinds: Array) -> None:
 def write_keys(
     text: Array, offsets: Array, kinds: Array, values: Array, places: Array, out: Array
 ) -> None:
-    """Write the keys of whole numbers and texts; `values` is room for one number."""
+    """Write the keys of integers and texts; `values` is a buffer for one number."""
     bits = values.view(np.uint64)
     for i in range(len(offsets) - 1):
         begin, end, to = offsets[i], offsets[i + 1], places[i]
@@ -118,14 +118,14 @@ def write_keys(
             out[to] = 0
             for byte in range(8):
                 out[to + 1 + byte] = np.uint8(bits[0] >> np.uint64(8 * (7 - byte)))
-            out[to + 1] += 128  # the sign of a number that is not negative
+            out[to + 1] += 128  # the sign bit of a nonnegative number
             for n in range(begin, end):
                 out[to + 9 + n - begin] = text[n]
 
 
 @inlined
 def before(a: Array, a_begin: int, a_end: int, b: Array, b_begin: int, b_end: int) -> bool:
-    """Return True if the bytes of one key stand before those of another."""
+    """Return True if one key sorts before another."""
     size = min(a_end - a_begin, b_end - b_begin)
     for n in range(size):
         x, y = a[a_begin + n], b[b_begin + n]
@@ -136,7 +136,7 @@ def before(a: Array, a_begin: int, a_end: int, b: Array, b_begin: int, b_end: in
 
 @kernel
 def buckets_of(keys: Array, places: Array, edges: Array, edge_places: Array, out: Array) -> None:
-    """Fill how many edges do not stand after each key."""
+    """Fill the number of edges that are not greater than each key."""
     for i in range(len(places) - 1):
         low, high = 0, len(edge_places) - 1
         while low < high:
@@ -153,8 +153,8 @@ def buckets_of(keys: Array, places: Array, edges: Array, edge_places: Array, out
 
 @kernel
 def in_order(codes: Array, order: Array, starts: Array, out: Array) -> None:
-    """Fill rows by code, equal ones as they are in `order`; `starts` [code + 1] counts them."""
-    # linear in the rows; sorting by one code after another sorts by several, the last of them first
+    """Fill `out` with rows sorted by code, ties in `order`, and `starts` [code + 1]."""
+    # linear in the rows; to sort by several codes, sort by each in turn, the primary one last
     for n in range(len(codes)):
         starts[codes[n] + 1] += 1
     for code in range(len(starts) - 1):
@@ -167,7 +167,7 @@ def in_order(codes: Array, order: Array, starts: Array, out: Array) -> None:
 
 @inlined
 def root_of(parent: Array, j: int) -> int:
-    """Return the coder that stands for all that share items with coder j."""
+    """Return the root of the component of coders that share items with coder j."""
     while parent[j] != j:
         parent[j] = parent[parent[j]]
         j = parent[j]
@@ -179,9 +179,9 @@ def survey(
     starts: Array, coder: Array, label: Array, n_labels: int,
     pairs: Array, same: Array, parent: Array,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Add statistics of sorted labels: repeats, repeats that differ, and items with two coders."""
-    # pairs and same [coder] count pairs of labels of one coder on one item and those that are
-    # equal, parent joins coders who share an item
+    """Count repeats, repeats that differ, and items with two coders among sorted labels."""
+    # also adds to pairs [coder], label pairs of one coder on one item, and to same [coder], the
+    # equal ones; joins coders who share an item in parent
     repeats, conflicts, shared = 0, 0, 0
     votes = np.zeros(n_labels, dtype=np.int64)
     for i in range(len(starts) - 1):

@@ -1,11 +1,11 @@
 """One pass over the items: parameters in, additive statistics out."""
 
-# share [state] are probabilities of the states, table P(label | state, coder) as [cell, state]: a
-# cell is the place coder * labels + label of an annotation, so that the numbers that it needs are
-# adjacent. Counts come out in the same layout and add over partitions. Where `states` is None, a
-# state is the class of an item; numba leaves out what is asked of None. The lines that weigh an
-# item are repeated in each pass: a function of them, even a melted one, counts references to its
-# arrays for every item, which takes as long as the rest.
+# share [state] contains the probabilities of the states, table [cell, state] P(label | state,
+# coder). The cell of an annotation is coder * labels + label, so that the values it needs are
+# adjacent. Counts have the same layout and add over partitions. If `states` is None, a state is the
+# class of an item, and numba compiles no code for states. Each pass repeats the lines that compute
+# P(state): a function, even a melted one, would count references to its arrays for each item, which
+# takes as long as the rest.
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from annomodels.kernels.compile import Array, Key, inlined, kernel, melted
 from annomodels.kernels.products import LEAST_TOTAL, add, entropy_of, multiply, pick
 from annomodels.kernels.random import ROW, TRUTH, uniform_at
 
-# log odds below which a state cannot change a sum in double precision
+# log-odds below which a state does not change a sum in double precision
 NEGLIGIBLE = -40.0
 
 # starts, cell and gold of the items
 Items = tuple[Array, ...]
-# share and table, and the logarithms of both where these are known better than from the numbers
+# share and table, and the logarithms of both if these are more precise
 Logs = tuple[Array, Array] | None
 Chances = tuple[Array, Array, Logs]
 
@@ -33,8 +33,8 @@ class States(NamedTuple):
     """Layout of the states of items if there are more of them than classes."""
 
     # truth [state, truth] is P(truth | state), only [state] the single row of a state or -1, mix
-    # [state, row] the share of each row in a state, rows [cell, row] P(label | row, coder), values
-    # [value, state] what states stand for; no probability of a truth counts as less than smallest
+    # [state, row] the weight of each row in a state, rows [cell, row] P(label | row, coder), values
+    # [value, state] the state values, smallest the lower bound of a truth's probability
 
     truth: Array
     only: Array
@@ -44,14 +44,14 @@ class States(NamedTuple):
     smallest: float
 
 
-# chances, and the layout of states if they are more than classes
+# chances, and the layout of states, if states are not classes
 Given = tuple[Array, Array, Logs, States | None]
 
 
 class Sums(NamedTuple):
-    """Sums over draws for each item; P(state) and values may have no room."""
+    """Sums over draws for each item; the arrays of P(state) and values may be empty."""
 
-    p_truth: Array  # [item, truth], class k at place order[k]
+    p_truth: Array  # [item, truth], class k at position order[k]
     entropy: Array  # [item]
     p_state: Array  # [item, state]
     value_sum: Array  # [value, item]
@@ -60,24 +60,24 @@ class Sums(NamedTuple):
 
 
 def sums_of(p_truth: Array, entropy: Array, order: Array | None = None) -> Sums:
-    """Return sums of classes alone."""
+    """Return sums without those of states."""
     none = np.empty((0, 0))
     places = np.arange(p_truth.shape[1]) if order is None else order
     return Sums(p_truth, entropy, none, none, none, places)
 
 
 def chances(log_prevalence: Array, logc: Array) -> Chances:
-    """Return the parameters of classes that a pass takes; logc is [coder, label, truth]."""
+    """Return the class parameters for a pass; logc is [coder, label, truth]."""
     log_table = logc.reshape(-1, logc.shape[2])
     return np.exp(log_prevalence), np.exp(log_table), (log_prevalence, log_table)
 
 
 @kernel
 def refresh(log_prevalence: Array, logc: Array, share: Array, table: Array) -> None:
-    """Bring the probabilities of classes up to their logarithms, in place."""
+    """Compute the class probabilities from their logarithms, in place."""
     for k in range(len(share)):
         share[k] = math.exp(log_prevalence[k])
-    # one long loop, where the inner ones of three would be a few steps each
+    # one long loop: in three nested loops the inner ones would be short
     from_, to = logc.reshape(-1), table.reshape(-1)
     for n in range(len(to)):
         to[n] = math.exp(from_[n])
@@ -85,7 +85,7 @@ def refresh(log_prevalence: Array, logc: Array, share: Array, table: Array) -> N
 
 @melted
 def given_truth(p: Array, known: int, states: States | None) -> float:
-    """Multiply `p` by the probability of a known truth in each state; gives the sum."""
+    """Multiply `p` by the probability of a known truth in each state, and return the sum."""
     total = 0.0
     for s in range(len(p)):
         if states is None:
@@ -100,7 +100,7 @@ def given_truth(p: Array, known: int, states: States | None) -> float:
 def by_logs(
     items: Items, share: Array, table: Array, logs: Logs, states: States | None, i: int, p: Array
 ) -> float:
-    """Fill `p` with P(state | labels of item i) where products are too small; log probability."""
+    """Fill `p` with P(state | labels of item i) from logarithms; return log P(labels)."""
     starts, cell, gold = items
     n_states = len(p)
     for s in range(n_states):
@@ -108,7 +108,7 @@ def by_logs(
             p[s] = math.log(share[s])
         else:
             p[s] = logs[0][s]
-    # labels outside, states inside: the numbers of a cell lie side by side in one cache line
+    # labels in the outer loop: the values of a cell are adjacent in one cache line
     for n in range(starts[i], starts[i + 1]):
         for s in range(n_states):
             if logs is None:
@@ -121,7 +121,7 @@ def by_logs(
                 p[s] = p[s] if s == gold[i] else -np.inf
             else:
                 p[s] += math.log(max(states.truth[s, gold[i]], states.smallest))
-    # the largest term taken out, so that the sum neither overflows nor vanishes
+    # subtract the largest term, so that the sum neither overflows nor underflows
     top = p[0]
     for s in range(1, n_states):
         top = max(top, p[s])
@@ -140,7 +140,7 @@ def note_state(
     p: Array, known: int, truth: Array, values: Array, i: int, p_truth: Array, entropy: Array,
     p_state: Array, value_sum: Array, value_square: Array,
 ) -> None:  # fmt: skip
-    """Add the truth, states and values of one item under its P(state)."""
+    """Add the truth, states and values of an item under its P(state) to the sums."""
     n_states, n_classes = truth.shape
     if known >= 0:  # a known truth has no entropy, whatever its state
         p_truth[i, known] += 1.0
@@ -170,10 +170,10 @@ def sampled_pass(
     iteration: int, first: int, counts: Array, extra: Array, sizes: Array, golds: Array,
     keep: bool, sums: Sums,
 ) -> float:  # fmt: skip
-    """Draw the state of every item and the row of each label, and count; the log likelihood."""
-    # counts [cell, row], sizes [state] and, of states, extra [cell, further row] and golds [state,
-    # truth] of items with known labels take what is drawn; item 0 is item first of the whole, to
-    # which random numbers belong. With keep, sums are added to.
+    """Draw and count item states and rows of labels, and return the log likelihood."""
+    # Draws are added to counts [cell, row] and sizes [state] and, with item states, to extra [cell,
+    # additional row] and golds [state, truth], for items of known truth. Item 0 is item `first` of
+    # the source, which determines the random numbers. If `keep`, item statistics are added to sums.
     starts, cell, gold = items
     p_truth, entropy, p_state, value_sum, value_square, order = sums
     if states is not None:
@@ -183,7 +183,7 @@ def sampled_pass(
     p = np.empty(len(share))
     log_likelihood = 0.0
     for i in range(len(gold)):
-        # by the item's place in the whole, so that blocks and threads draw what one pass would
+        # by the item's number in the source, so that blocks and threads give the draws of one pass
         u = uniform_at(key, iteration, TRUTH, first + i)
         total = multiply(share, table, cell, starts[i], starts[i + 1], p)
         if gold[i] >= 0:
@@ -194,7 +194,7 @@ def sampled_pass(
             log_likelihood += by_logs(items, share, table, logs, states, i, p)
             total = 1.0
         s = pick(p, total, u)
-        # whole numbers: sums of them are exact in any order, so partitions add up bit for bit
+        # integers: their sums are exact in any order, so results do not depend on partitions
         sizes[s] += 1
         if states is None:
             for n in range(starts[i], starts[i + 1]):
@@ -234,9 +234,9 @@ def weighing_pass(
     items: Items, weight: Array, kind: Array | None, shares: Array, table: Array, logs: Logs,
     states: States | None, sums: Sums,
 ) -> float:  # fmt: skip
-    """Add P(truth) and the like under one draw of the parameters; the log likelihood."""
-    # item i counts weight[i] times in the log likelihood, once in the sums; where kind is given,
-    # its shares of the states are shares[kind[i]]
+    """Add the item statistics of one draw of the parameters, and return the log likelihood."""
+    # item i counts weight[i] times in the log likelihood, once in the sums; if kind is given, its
+    # state probabilities are shares[kind[i]]
     starts, cell, gold = items
     p_truth, entropy, p_state, value_sum, value_square, order = sums
     p = np.empty(table.shape[1])
@@ -271,9 +271,9 @@ def soft_pass(
     items: Items, weight: Array, share: Array, table: Array, logs: Logs, counts: Array,
     sizes: Array, p_out: Array,
 ) -> float:  # fmt: skip
-    """Count expected labels (the E-step of EM); gives their log likelihood."""
-    # each item counts weight times; counts [cell, truth] and sizes [truth] are added to, p_out
-    # [item, truth] is written unless it is empty
+    """Count expected labels (E-step of EM), and return the log likelihood."""
+    # Item i counts weight[i] times. Adds to counts [cell, truth] and sizes [truth], and fills p_out
+    # [item, truth] unless it is empty.
     starts, cell, gold = items
     n_classes = len(sizes)
     p = np.empty(n_classes)
@@ -292,7 +292,7 @@ def soft_pass(
         if len(p_out) > 0:
             for k in range(n_classes):
                 p_out[i, k] = p[k] / total
-        # P(labels, truth) w / P(labels): normalised and weighted in one pass
+        # P(labels, truth) w / P(labels): normalized and weighted in one step
         w /= total
         for k in range(n_classes):
             p[k] *= w
@@ -304,7 +304,7 @@ def soft_pass(
 def soft(
     arrays: Sequence[Array], weight: Array, n_rows: int, given: Chances, items: bool = True
 ) -> tuple[Array, Array, Array, float]:
-    """E-step: expected counts, sizes, class probabilities if wanted, and the log likelihood."""
+    """Compute expected counts, sizes, class probabilities (if `items`) and log likelihood."""
     k, n_items = len(given[0]), len(weight)
     counts, sizes = np.zeros((n_rows * k, k)), np.zeros(k)
     p_truth = np.empty((n_items if items else 0, k))

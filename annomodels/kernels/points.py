@@ -1,4 +1,4 @@
-"""Points that the difficulties of items of several kinds share, and the way back of a gradient."""
+"""Quadrature points that several kinds of items share, and their gradient."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, inlined
 
-# where the numbers of `rule` are: of its nodes and log weights, or, where items are of several
-# kinds, places of the points from -1 to 1, and in the second row these three
+# `rule` contains nodes and log weights or, with several kinds of items, positions of the points
+# from -1 to 1 and, in the second row, values with these indices
 REACH, LEAST, FINEST = range(3)
 
 
@@ -18,7 +18,7 @@ def fill_points(
     shift: Array, rho: Array, rule: Array, points: Array, width: Array, log_weight: Array
 ) -> None:
     """Fill `points` [class, point], `width` [class] and `log_weight` [kind, class, point]."""
-    # as common_points and log_weights of models/continuous/item_covariates.py
+    # like common_points and log_weights of models/continuous/item_covariates.py
     low, high = shift.min(), shift.max()
     size = rule.shape[1]
     for c in range(len(width)):
@@ -46,9 +46,9 @@ def points_back(
     shift: Array, rho: Array, rule: Array, points: Array, width: Array, log_weight: Array,
     of_weight: Array, of_points: Array, shift_grad: Array, log_rho_grad: Array,
 ) -> None:  # fmt: skip
-    """Add the gradient with respect to the arguments of `fill_points`."""
-    # of_weight [kind, class, point] and of_points [class, point], which is added to, are those of
-    # its results; log_rho_grad is empty if no spread is estimated
+    """Add the gradient for the arguments of `fill_points`."""
+    # of_weight [kind, class, point] and of_points [class, point], which is modified, are the
+    # gradients of its results; log_rho_grad is empty if no scale is estimated
     lowest, highest = np.argmin(shift), np.argmax(shift)
     for c in range(len(width)):
         of_width, of_middle, of_half = 0.0, 0.0, 0.0

@@ -1,9 +1,9 @@
-"""Slice steps for the population of coders with their confusion matrices integrated out."""
+"""Slice steps for the population of coders, with confusion matrices integrated out."""
 
 # Row k of the population has a mean m (on the simplex) and a concentration c; the rows of the
-# coders are Dirichlet(c m) and their counts Dirichlet-multinomial. A sum over coders of log Gamma(a
-# + n) - log Gamma(a) is a sum over i of (number of coders with n > i) log(a + i), so the cost does
-# not depend on the number of coders (Minka 2000).
+# coders are Dirichlet(c m) and their counts Dirichlet-multinomial. The sum over coders of log
+# Gamma(a + n) - log Gamma(a) is the sum over i of (number of coders with n > i) log(a + i), so the
+# cost does not depend on the number of coders (Minka 2000).
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ import numpy as np
 from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.random import POPULATION, address, slice_step
 
-# up to so many labels of one kind by one coder are tallied; numbers beyond are taken one by one
+# largest count per coder in a tally; larger counts are listed individually
 CAP = 256
-# products end here: one factor more, a concentration of exp(30) and CAP, is no overflow
+# limit of products: one more factor, at most exp(30) + CAP, does not overflow
 MOST_PRODUCT = 1e280
-# places in `scale`: the log density of a concentration c is CONSTANT + LINEAR log c + SQUARE
-# (log c)^2, and there is none below LEAST
+# indices of `scale`: the log density of a concentration c is CONSTANT + LINEAR log c + SQUARE
+# (log c)^2, and -inf below LEAST
 CONSTANT, LINEAR, SQUARE, LEAST = range(4)
-# first widths of the slices: posteriors of the log-ratios are narrower than those of log c
+# initial widths of the slices: posteriors of log-ratios are narrower than those of log c
 WIDTH_MEAN, WIDTH_SCALE = 0.4, 1.0
 
 
 @inlined
 def concentration_density(scale: Array, log_c: float) -> float:
-    """Log prior density of a concentration, from its logarithm."""
+    """Return the log prior density of a concentration, given its logarithm."""
     return float(scale[CONSTANT] + scale[LINEAR] * log_c + scale[SQUARE] * log_c * log_c)
 
 
 @inlined
 def enter(n: int, place: int, above: Array, high: Array, n_high: Array) -> None:
-    """Note that a coder has `n` labels of a kind."""
+    """Add a coder with `n` labels of one kind to the tally."""
     if n > 0:
         above[place, min(n, CAP) - 1] += 1.0
     if n > CAP:
@@ -45,9 +45,9 @@ def enter(n: int, place: int, above: Array, high: Array, n_high: Array) -> None:
 def tally(
     counts: Array, member: Array, group: int, k: int, above: Array, high: Array, n_high: Array
 ) -> int:
-    """Count for row k how many coders of a group have more than i labels; the largest i in use."""
-    # above [label + 1, CAP] is overwritten, its last row for the totals of the coders; the counts
-    # beyond CAP go to the first n_high places of high [label + 1, coder]
+    """Count the coders of a group with more than i labels in row k; return the range of i."""
+    # above [label + 1, CAP] is overwritten, its last row with coder totals; counts over CAP are
+    # written to the first n_high elements of high [label + 1, coder]
     n_coders, n_labels, _ = counts.shape
     for label in range(n_labels + 1):
         n_high[label] = 0
@@ -64,7 +64,7 @@ def tally(
             enter(n, label, above, high, n_high)
         enter(total, n_labels, above, high, n_high)
         longest = max(longest, min(total, CAP))
-    # so far `above` holds how many coders have exactly i + 1 labels: sum from the top, once for all
+    # `above` now counts coders with exactly min(n, CAP) = i + 1 labels: cumulate from the top
     for i in range(longest - 2, -1, -1):
         for label in range(n_labels + 1):
             above[label, i] += above[label, i + 1]
@@ -73,11 +73,11 @@ def tally(
 
 @inlined
 def rising(a: float, above: Array, longest: int, high: Array, n_high: int) -> float:
-    """Sum over coders of log Gamma(a + n) - log Gamma(a)."""
+    """Return the sum over coders of log Gamma(a + n) - log Gamma(a)."""
     total: float = 0.0
     product, weight = 1.0, above[0]
     for i in range(longest):
-        # numbers that as many coders have are multiplied, which costs less than their logarithms
+        # factors with equal coder counts are multiplied, which is faster than adding logarithms
         if above[i] != weight or product > MOST_PRODUCT:
             total += weight * math.log(product)
             product, weight = 1.0, above[i]
@@ -102,10 +102,10 @@ def log_density(
     known: Array,
     mean: Array,
 ) -> float:
-    """Log density of (log-ratios of m, log c); fills `mean` with m."""
-    # phi[:-1] are log(m_l / m_last) and phi[-1] is log c. anchor holds the Dirichlet pseudo-counts
-    # of m, scale = (a, b, c, lower) the log density a + b log x + c log(x)^2 of the concentration.
-    # known holds a log c and the terms that depend on it alone, which slices of m need again.
+    """Return the log density of (log-ratios of m, log c), and fill `mean` with m."""
+    # phi[:-1] is log(m_l / m_last) and phi[-1] is log c. anchor has the Dirichlet pseudo-counts of
+    # m, scale = (a, b, c, lower) the log density a + b log x + c log(x)^2 of the concentration.
+    # known caches a log c and the terms that depend on it alone, for slices of m.
     n_labels = mean.shape[0]
     log_c = phi[n_labels - 1]
     concentration = math.exp(log_c)
@@ -118,8 +118,7 @@ def log_density(
     for label in range(n_labels - 1):
         total += math.exp(phi[label] - top)
     log_total = top + math.log(total)
-    # Jacobians: of the log-ratios (product of m) and of log c
-    # the slice moves log c, so the last term is the Jacobian
+    # the Jacobian of the log-ratios is the product of m, that of log c is c
     if log_c != known[0]:
         known[0] = log_c
         known[1] = concentration_density(scale, log_c) + log_c
@@ -139,7 +138,7 @@ def log_density(
     return value
 
 
-# logarithms of shares that no label supports spread far: a slice need not reach their ends
+# log probabilities of unused labels vary widely: a slice need not reach the ends
 move = slice_step(log_density, 50)
 
 

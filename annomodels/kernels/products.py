@@ -1,11 +1,10 @@
-"""The truth of an item as a product of probabilities, without a logarithm or an exponential."""
+"""P(truth) of an item as a product of probabilities, without logarithms or exponentials."""
 
-# Double precision can hold products of some dozens of probabilities, and they give P(truth) in a
-# third of the time of sums of logarithms, most of which is spent on exp. If a product is too small,
-# passes takes the logarithms. The common numbers of classes are written out: a loop over a number
-# of classes that is not known in advance takes half as long again.
-# Below them is what is noted of draws and items: whether classes are in order, batch means,
-# entropies.
+# Products of dozens of probabilities fit into double precision and take a third of the time of log
+# sums, which is mostly spent on exp. If a product is too small, `passes` uses logarithms. Code for
+# the common numbers of classes is unrolled: a loop over a variable number of classes takes 50 %
+# longer. The functions after these are for statistics of draws and items: order of the classes,
+# batch means, entropies.
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, kernel, melted
 
-# A class whose product falls below the least number on the way counts for nothing beside a total
-# of this size, so that the total and all shares are exact to rounding.
+# A class whose product underflows is negligible next to a total of this size, so the total and all
+# probabilities are exact up to rounding.
 LEAST_TOTAL = 1e-200
-# shares below which a class cannot change an entropy in double precision
+# probability below which a class does not change an entropy in double precision
 LEAST_SHARE = 1e-18
 
 
@@ -91,7 +90,7 @@ def _any(prevalence: Array, table: Array, cell: Array, lo: int, hi: int, p: Arra
 
 @melted
 def multiply(prevalence: Array, table: Array, cell: Array, lo: int, hi: int, p: Array) -> float:
-    """Fill `p` with P(labels lo..hi, truth); gives their sum. `table` is [cell, truth]."""
+    """Fill `p` with P(labels lo..hi, truth), and return the sum. `table` is [cell, truth]."""
     n_classes = len(p)
     if n_classes == 2:
         total = _two(prevalence, table, cell, lo, hi, p)
@@ -108,7 +107,7 @@ def multiply(prevalence: Array, table: Array, cell: Array, lo: int, hi: int, p: 
 
 @melted
 def add(p: Array, cell: Array, lo: int, hi: int, added: Array) -> None:
-    """Add `p` [truth] to the rows of `added` [cell, truth] that labels lo..hi stand in."""
+    """Add `p` [truth] to the rows of `added` [cell, truth] of labels lo..hi."""
     n_classes = len(p)
     if n_classes == 2:
         a, b = p[0], p[1]
@@ -149,9 +148,9 @@ def add(p: Array, cell: Array, lo: int, hi: int, added: Array) -> None:
 
 @melted
 def pick(p: Array, total: float, u: float) -> int:
-    """Draw a class with probabilities in proportion to `p` by the uniform number `u`."""
-    mark = u * total if u < 1.0 else 0.5 * total  # rounding may make the number one
-    # without a branch: the class is how many thresholds lie below the mark
+    """Draw a class with probabilities proportional to `p`, given a uniform number `u`."""
+    mark = u * total if u < 1.0 else 0.5 * total  # rounding may give u = 1
+    # branch-free: the class is the number of thresholds up to the mark
     truth = 0
     reached = 0.0
     for k in range(len(p) - 1):
@@ -162,7 +161,7 @@ def pick(p: Array, total: float, u: float) -> int:
 
 @melted
 def entropy_of(p: Array) -> float:
-    """Entropy of probabilities in nats."""
+    """Return the entropy of probabilities in nats."""
     entropy = 0.0
     for k in range(len(p)):
         if p[k] > LEAST_SHARE:
@@ -172,9 +171,9 @@ def entropy_of(p: Array) -> float:
 
 @kernel
 def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
-    """Return True if the right label leads in all rows, or in all columns, of P(truth, label)."""
-    # No other assignment of the classes has more right labels then. volume [row] is the share of
-    # the labels that each matrix gave; logc is [row, label, truth].
+    """Return True if the diagonal of P(truth, label) leads in all rows or in all columns."""
+    # Then no other assignment of the classes has more right labels. volume [row] is the proportion
+    # of the labels from each matrix; logc is [row, label, truth].
     n_rows, n_labels, n_classes = logc.shape
     table = np.empty((n_classes, n_labels))
     for k in range(n_classes):
@@ -196,10 +195,10 @@ def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
 
 @kernel
 def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array) -> None:
-    """Move the mean of a batch of draws into the running sums, for Monte Carlo errors."""
+    """Add the mean of a batch of draws to the running sums, for Monte Carlo errors."""
     for i in range(len(batch)):
         for k in range(batch.shape[1]):
-            # neighbouring draws are alike, means of batches hardly: their spread is the error
+            # unlike successive draws, batch means are hardly correlated: their spread is the error
             mean = batch[i, k] / length
             p_sum[i, k] += mean
             p_square[i, k] += mean * mean
@@ -208,7 +207,7 @@ def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array) -> Non
 
 @kernel
 def entropies(p: Array) -> Array:
-    """Entropy of each item's class probabilities [item, truth], in nats."""
+    """Return the entropy of each item's class probabilities [item, truth], in nats."""
     found = np.empty(len(p))
     for i in range(len(p)):
         found[i] = entropy_of(p[i])

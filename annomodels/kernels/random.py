@@ -1,8 +1,8 @@
 """Random numbers that depend on their purpose, not on the order of the draws."""
 
-# Every draw has an address (key, iteration, purpose, index). A hash of the address starts a small
-# stream, so any number of threads and any partition of the items give the same draws. The generator
-# is SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195).
+# Each draw has an address (key, iteration, purpose, index). A hash of the address seeds a short
+# stream, so the draws do not depend on the number of threads or the partition of the items. The
+# generator is SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195).
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POPULATION = 4
 ROW = 6
 ITEMS = 7
 
-# steps out on each side, and the width of a slice that holds nothing but its own point
+# maximum steps out on each side, and width at which a slice counts as a single point
 MOST_STEPS, NARROW = 100, 1e-12
 
 
@@ -40,8 +40,8 @@ def mix(z: Key) -> Key:
 
 @inlined
 def address(key: Key, iteration: int, purpose: int, index: int) -> Key:
-    """State of the stream at an address."""
-    # odd multiples of a constant with mixed bits: neighbours are far apart before they are hashed
+    """Return the state of the stream at an address."""
+    # odd multiples of a constant with mixed bits separate neighbors before they are hashed
     z = mix(np.uint64(key) + GOLDEN * np.uint64(2 * iteration + 1))
     z = mix(z ^ (GOLDEN * np.uint64(2 * purpose + 1)))
     state: Key = mix(z + GOLDEN * np.uint64(index + 1))
@@ -50,15 +50,15 @@ def address(key: Key, iteration: int, purpose: int, index: int) -> Key:
 
 @inlined
 def uniform(state: Array) -> float:
-    """Next number in (0, 1); `state` is an array of one 64-bit number."""
+    """Return the next number in (0, 1); `state` is an array of one 64-bit integer."""
     state[0] += GOLDEN
-    # 53 bits and a half: never 0, whose logarithm is taken all over
+    # the added half avoids 0, because callers take logarithms
     return (np.float64(mix(state[0]) >> S11) + 0.5) * TO_UNIT
 
 
 @inlined
 def uniform_at(key: Key, iteration: int, purpose: int, index: int) -> float:
-    """One number in (0, 1) at an address, without a stream."""
+    """Return one number in (0, 1) at an address, without a stream."""
     return (
         np.float64(mix(address(key, iteration, purpose, index) + GOLDEN) >> S11) + 0.5
     ) * TO_UNIT
@@ -75,8 +75,8 @@ def normal_pair(state: Array, pair: Array) -> None:
 
 @inlined
 def gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple[float, int]:
-    """Gamma number with scale 1 for a shape of at least 1, and how many normals are left unused."""
-    # the method of Marsaglia & Tsang (2000, doi:10.1145/358407.358414)
+    """Draw from Gamma(shape, 1) for shape >= 1; also return the number of unused normals."""
+    # method of Marsaglia & Tsang (2000, doi:10.1145/358407.358414)
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
@@ -91,7 +91,7 @@ def gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple
         v = v * v * v
         u = uniform(state)
         squared = x * x
-        # the squeeze of Marsaglia & Tsang, which spares most draws the logarithms below
+        # their squeeze step, which avoids the logarithms below for most draws
         if u < 1.0 - 0.0331 * squared * squared:
             return d * v, n_left
         if math.log(u) < 0.5 * squared + d - d * v + d * math.log(v):
@@ -100,9 +100,9 @@ def gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple
 
 @inlined
 def log_dirichlet(state: Array, pair: Array, alpha: Array, out: Array) -> None:
-    """Fill `out` with the logarithm of a Dirichlet draw; `pair` is room for two normals."""
-    # a shape below 1 is drawn as one above it times a power of a uniform number (Marsaglia &
-    # Tsang), whose logarithm is kept apart, so that shapes far below 1 do not underflow
+    """Fill `out` with the logarithm of a Dirichlet draw; `pair` is a buffer for two normals."""
+    # For a shape a < 1, Gamma(a) is Gamma(a + 1) times u^(1 / a), u uniform (Marsaglia & Tsang). In
+    # logarithms it does not underflow for tiny shapes.
     n_left = np.int64(0)
     total, smallest = 0.0, alpha[0]
     for k in range(alpha.shape[0]):
@@ -133,7 +133,7 @@ def between(state: Array, pair: Array, low: float, high: float) -> float:
     """Draw a standard normal number between two bounds, by rejection (Robert 1995)."""
     # doi:10.1007/BF00143942
     if low < 0.0 < high:
-        # a wide window is hit by plain normals, a narrow one by uniforms, a tail by exponentials
+        # proposals: normal for a wide window, uniform for a narrow one, exponential for a tail
         if high - low > 2.0:
             while True:
                 normal_pair(state, pair)
@@ -151,7 +151,7 @@ def between(state: Array, pair: Array, low: float, high: float) -> float:
 
 @inlined
 def above(state: Array, low: float, high: float) -> float:
-    """Draw a standard normal number between two bounds of which none is negative."""
+    """Draw a standard normal number between two nonnegative bounds."""
     if low * (high - low) < 1.5 and high - low < 2.0:
         while True:
             z: float = low + (high - low) * uniform(state)
@@ -165,16 +165,16 @@ def above(state: Array, low: float, high: float) -> float:
 
 
 def slice_step(density: Callable[..., float], most: int = MOST_STEPS) -> Callable[..., float]:
-    """Return the loop that moves x[place] by a slice step of density(x, *args)."""
+    """Return a kernel that moves x[place] by a slice step of density(x, *args)."""
     # with stepping out (Neal 2003, doi:10.1214/aos/1056562461)
 
-    # a loop that takes a density as an argument could not be kept on disk
+    # numba cannot cache a function that takes the density as an argument
     @enclosed
     def step(
         x: Array, place: int, args: tuple[object, ...], width: float, here: float, state: Array
     ) -> float:
-        """Move x[place], where the log density is `here`; gives the log density of `x` then."""
-        # the density is asked last at the point where `x` stays
+        """Move x[place] from log density `here`, and return the new log density."""
+        # the last evaluation of the density is at the accepted point
         old = x[place]
         level = here + math.log(uniform(state))
         left = old - width * uniform(state)

@@ -1,4 +1,4 @@
-"""Log density of the models whose items move the logits, and its gradient, as PyMC has them."""
+"""Log density and gradient of models with item effects on logits, equal to those of PyMC."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from annomodels.kernels.transforms import (
     state_likelihood,
 )
 
-# places of the constants of the priors; the last is all that does not move
+# indices of the constants of the priors; the last is the constant of the log density
 LOCATION, CODER, ITEM, CONSTANT = range(4)
-# what the PyMC models take for the logarithm of a truth that a state rules out
+# log probability of a truth that a state rules out, as in the PyMC models
 RULED_OUT = math.log(1e-30)
 
 
 @inlined
 def fill_logits(logit: Array, effect: Array, points: Array, table: Array) -> None:
-    """Log P(label | class, point) as [row * labels + label, class * points + point]."""
+    """Fill `table` [row * labels + label, class * points + point] with log probabilities."""
     # logit and effect are [row, truth * contrast] and [truth * contrast], points [point, contrast];
     # the logit of the last label is 0
     n_points, contrasts = points.shape
@@ -51,7 +51,7 @@ def fill_logits(logit: Array, effect: Array, points: Array, table: Array) -> Non
 def logits_back(
     points: Array, table: Array, grad: Array, logit_grad: Array, effect_grad: Array
 ) -> None:
-    """Add the gradient with respect to what `fill_logits` takes; `grad` is that of its table."""
+    """Add the gradient for the arguments of `fill_logits`; `grad` is that of its table."""
     n_points, contrasts = points.shape
     k = contrasts + 1
     for j in range(len(logit_grad)):
@@ -83,10 +83,10 @@ def random_effects_density(
     gold: Array,
     weight: Array,
 ) -> float:
-    """Return the log density at the unconstrained `x`, and fill `grad`."""
-    # n_coders is 0 if all coders are alike and items add to the logits; with coders, items take
-    # away. alpha are pseudo-counts of the prevalence, share says how far each coder is centered;
-    # points [point, contrast] and log_weights are the quadrature. Free numbers are in the order of
+    """Return the log density at unconstrained `x`, and fill `grad`."""
+    # n_coders is 0 if coders are exchangeable; then item effects are added to the logits, otherwise
+    # subtracted. alpha: pseudo-counts of the prevalence. share: degree of centering per coder.
+    # points [point, contrast] and log_weights: quadrature. Unconstrained values are in the order of
     # the PyMC variables.
     k, n_points = len(alpha), len(points)
     size = k * (k - 1)

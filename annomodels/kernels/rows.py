@@ -1,11 +1,11 @@
-"""Sources of confusion matrices: how rows are drawn given counts, and what is kept of them."""
+"""Sources of confusion matrices: draws of rows given counts, and their storage."""
 
-# A model names its source by a tuple of arrays, which a Gibbs step updates in place:
+# The source of a model is a tuple of arrays that a Gibbs step updates in place:
 # None: rows are Dirichlet with fixed pseudo-counts prior [truth, label];
-# Populations: the pseudo-counts follow from a population of each group of coders, drawn too;
-# Coins: a coder is right with a probability, and errors are uniform;
-# Guessing: a coder knows the truth with a probability, else guesses by a habit.
-# Each is a choice made while compiling, so a loop contains the code of its own source only.
+# Populations: pseudo-counts come from a drawn population per group of coders;
+# Coins: a coder is right with some probability, and errors are uniform;
+# Guessing: a coder knows the truth with some probability, and otherwise guesses.
+# The choice is made at compile time, so a loop contains the code of its source only.
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from annomodels.kernels.random import CONFUSION, address, log_dirichlet, mix, un
 
 
 class Populations(NamedTuple):
-    """Rows are Dirichlet(concentration * mean), both those of the group of the coder."""
+    """Rows are Dirichlet(concentration * mean), with the parameters of the coder's group."""
 
-    # mean [group, truth, label], concentration [group, truth], accuracy [group], strength [group,
-    # truth] are drawn. scale holds the prior of the concentrations as coefficients of its log
-    # density; numbers are the strength of the prior of a mean, the Beta parameters of the accuracy
-    # on its diagonal, whether that accuracy is estimated, and the spread of the strength, 0 if that
-    # is not; if neither is, anchor holds the pseudo-counts of a mean. member [row] is the group of
-    # each coder, -1 for coders who represent themselves, with pseudo-counts own [row, truth, label]
-    # from elsewhere: counted among a group, they would tell it what it was not asked.
+    # mean [group, truth, label], concentration [group, truth], accuracy [group] and strength
+    # [group, truth] are drawn. scale: coefficients of the log prior density of a concentration.
+    # numbers: prior strength of a mean, Beta parameters of the accuracy on its diagonal, whether
+    # that accuracy is estimated, and the standard deviation of the log strength, 0 if the strength
+    # is fixed. If both are fixed, anchor contains the pseudo-counts of a mean. member [row]: group
+    # of each coder, or -1 for coders outside all groups, who have fixed pseudo-counts own [row,
+    # truth, label] and do not affect the populations.
 
     mean: Array
     concentration: Array
@@ -53,14 +53,14 @@ class Populations(NamedTuple):
 
 
 class Coins(NamedTuple):
-    """Accuracy [row, 1], or [row, truth] for one in each class, and its Beta prior's parameters."""
+    """Accuracy [row, 1], or per class [row, truth], and the parameters of its Beta prior."""
 
     accuracy: Array
     beta: Array
 
 
 class Guessing(NamedTuple):
-    """Competence [row] with the parameters of its Beta prior, guesses [row, label] with theirs."""
+    """Competence [row] and guesses [row, label], with the parameters of their priors."""
 
     competence: Array
     guess: Array
@@ -77,21 +77,21 @@ type Source = Populations | Coins | Guessing | None
 def draw_fixed(
     source: None, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
-    """Rows given counts and fixed pseudo-counts."""
+    """Draw rows given counts and fixed pseudo-counts."""
     draw_confusion(counts, prior, key, iteration, logc)
 
 
 def draw_populations(
     source: Populations, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
-    """Draw the population of each group with the rows integrated out, then rows."""
-    # drawn in turn, the two would hold each other in place (a funnel) where coders have few labels
+    """Draw the population of each group with rows integrated out, then the rows."""
+    # alternating conditional draws would mix slowly (a funnel) if coders have few labels
     mean, concentration, accuracy, strength, scale, numbers, anchor, own, member = source
     n_rows, n_labels, n_classes = logc.shape
     for g in range(len(mean)):
         if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
             fill_anchor(accuracy[g], strength[g], anchor)
-        # the first group has the stream that one population of all coders would have
+        # the first group has the stream of a single population of all coders
         stream = np.uint64(key) if g == 0 else mix(np.uint64(key) + np.uint64(g))
         draw_population(
             counts, member, g, anchor, scale, 1, stream, iteration, mean[g], concentration[g]
@@ -106,7 +106,7 @@ def draw_populations(
     state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
     shape, row = np.empty(n_labels), np.empty(n_labels)
     for j in range(n_rows):
-        # one stream a coder: any order and any split of the coders over threads gives these draws
+        # one stream per coder: draws do not depend on the order of coders or their threads
         state[0] = address(key, iteration, CONFUSION, j)
         g = member[j]
         for k in range(n_classes):
@@ -121,7 +121,7 @@ def draw_populations(
 def draw_coins(
     source: Coins, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
-    """Draw accuracies given the numbers of right and wrong labels."""
+    """Draw accuracies given the counts of right and wrong labels."""
     accuracy, beta = source
     n_rows, n_labels, n_classes = logc.shape
     columns = accuracy.shape[1]
@@ -148,7 +148,7 @@ def draw_coins(
 def draw_guessing(
     source: Guessing, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
-    """Draw which of the right labels were known, then competence and guesses."""
+    """Draw how many right labels were known, then competence and guesses."""
     competence, guess, beta, alpha = source
     n_rows, n_labels, n_classes = logc.shape
     state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
@@ -158,15 +158,14 @@ def draw_guessing(
         state[0] = address(key, iteration, CONFUSION, j)
         share[0], share[1] = beta[0], beta[1]
         for label in range(n_labels):
-            # Given the competence t and the guess g of a label, a right label was known with
-            # probability t / (t + (1 - t) g); a wrong one was guessed for certain.
+            # With competence t and guessing probability g of a label, a right label was known with
+            # probability t / (t + (1 - t) g); a wrong label was always guessed.
             known = competence[j] / (competence[j] + (1.0 - competence[j]) * guess[j, label])
             shape[label] = alpha[label]
             for k in range(n_classes):
                 n = int(counts[j, label, k])
                 guessed = n
                 if k == label:
-                    # a label that is right was known or guessed right
                     for _ in range(n):
                         if uniform(state) < known:
                             guessed -= 1
@@ -188,11 +187,11 @@ def draw_guessing(
 
 
 def keep_nothing(source: None, n: int, order: Array, kept: tuple[Array, ...]) -> None:
-    """Keep nothing beside the rows."""
+    """Store nothing besides the rows."""
 
 
 def keep_populations(source: Populations, n: int, order: Array, kept: tuple[Array, ...]) -> None:
-    """Keep what the populations of all groups are, class k at place `order[k]`."""
+    """Store the populations of all groups, class k at position `order[k]`."""
     for g in range(len(source.mean)):
         kept[2][n, g] = source.accuracy[g]
         for k in range(len(order)):
@@ -203,22 +202,22 @@ def keep_populations(source: Populations, n: int, order: Array, kept: tuple[Arra
 
 
 def keep_coins(source: Coins, n: int, order: Array, kept: tuple[Array, ...]) -> None:
-    """Keep accuracies; their classes stay where they are."""
+    """Store accuracies, without reordering classes."""
     for j in range(source.accuracy.shape[0]):
         for column in range(source.accuracy.shape[1]):
             kept[0][n, j, column] = source.accuracy[j, column]
 
 
 def keep_guessing(source: Guessing, n: int, order: Array, kept: tuple[Array, ...]) -> None:
-    """Keep competences and guesses; their classes stay where they are."""
+    """Store competences and guesses, without reordering classes."""
     for j in range(len(source.competence)):
         kept[0][n, j] = source.competence[j]
         for label in range(source.guess.shape[1]):
             kept[1][n, j, label] = source.guess[j, label]
 
 
-# numba compiles one kernel for each type of `source`; an overload picks the functions by that type,
-# so no branch on the model is left in the loops.
+# numba compiles a kernel per type of `source`; an overload selects the functions by that type, so
+# the loops contain no branch on the model.
 # -- the choice ----------------------------------------------------------------------------------
 
 DRAWS: dict[Any, Any] = {
@@ -232,22 +231,21 @@ KEEPS: dict[Any, Any] = {
 def draw_rows(
     source: Source, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
-    """Draw the rows of all coders and what they come from, in place; for kernels only."""
+    """Draw the rows of all coders and their source, in place; for kernels only."""
     raise NotImplementedError("called by compiled code")
 
 
 def keep_source(source: Source, n: int, order: Array, kept: tuple[Array, ...]) -> None:
-    """Write draw n of what the rows come from; for kernels only."""
+    """Store draw n of the source of the rows; for kernels only."""
     raise NotImplementedError("called by compiled code")
 
 
 def _kind(source: object) -> type | None:
-    """Class of a source from its compiled type."""
     return source.instance_class if isinstance(source, types.NamedTuple) else None
 
 
-# The overload stands for the chosen function itself, so that nothing is compiled around it;
-# its annotations differ, which is why the signatures are not compared strictly.
+# The overload returns the chosen function itself, so that no wrapper is compiled. Its annotations
+# differ, so signatures are not compared strictly.
 @overload(draw_rows, strict=False)
 def _draw_rows(
     source: object, counts: object, prior: object, key: object, iteration: object, logc: object
@@ -275,6 +273,6 @@ def draw_parameters(
     logc: Array,
 ) -> None:
     """Draw prevalence, rows and their source, in place."""
-    # prevalence holds the pseudo-counts of the classes, prior those of Dirichlet rows
+    # prevalence contains the pseudo-counts of the classes, prior those of Dirichlet rows
     draw_prevalence(sizes, prevalence, key, iteration, log_prevalence)
     draw_rows(source, counts, prior, key, iteration, logc)

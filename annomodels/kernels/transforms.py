@@ -1,7 +1,7 @@
-"""Unconstrained numbers that NUTS moves: to simplexes and zero sums, and gradients back."""
+"""Transforms from unconstrained values to simplexes and zero sums, and their gradients."""
 
-# The transforms are those of PyMC, so that a density here is that of the PyMC model. Here too are
-# the parts that densities share: normal priors, and the likelihood of items in states.
+# The transforms are those of PyMC, so a density here equals that of the PyMC model. This module
+# also has the shared parts of the densities: normal priors, and the likelihood of item states.
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from annomodels.kernels.compile import Array, inlined, kernel
 
 @inlined
 def log_simplex(free: Array, out: Array) -> None:
-    """Fill `out` with the logarithms of a simplex [k], given its k - 1 free numbers."""
-    # the softmax of these and of minus their sum; the logarithm of the Jacobian is log k plus the
-    # sum of these logarithms
+    """Fill `out` with the logarithms of a simplex [k] from k - 1 unconstrained values."""
+    # the softmax of the values and minus their sum; the log Jacobian is log k plus the sum of the
+    # logarithms
     last = len(free)
     out[last] = 0.0
     for n in range(last):
@@ -35,7 +35,7 @@ def log_simplex(free: Array, out: Array) -> None:
 
 @inlined
 def log_simplex_back(log_p: Array, grad: Array, free: Array) -> None:
-    """Write into `free` the gradient, from `grad` with respect to the logarithms."""
+    """Fill `free` with the gradient of the values, given `grad` of the logarithms."""
     last = len(free)
     total = 0.0
     for n in range(last + 1):
@@ -48,13 +48,13 @@ def log_simplex_back(log_p: Array, grad: Array, free: Array) -> None:
 
 @inlined
 def zero_sum(free: Array, out: Array) -> None:
-    """Numbers that sum to zero [n] from n - 1 free ones, without stretching."""
+    """Fill `out` with values that sum to zero [n] from n - 1 unconstrained ones."""
     last = len(free)
     root = math.sqrt(last + 1.0)
     total = 0.0
     for n in range(last):
         total += free[n]
-    # a reflection that maps the n - 1 free numbers onto the plane of zero sums, lengths unchanged
+    # a reflection that maps the n - 1 values onto the plane of zero sums and preserves lengths
     shift = total / (root + last + 1.0)
     for n in range(last):
         out[n] = free[n] - shift
@@ -63,7 +63,7 @@ def zero_sum(free: Array, out: Array) -> None:
 
 @inlined
 def zero_sum_back(grad: Array, free: Array) -> None:
-    """Write into `free` the gradient, from `grad` with respect to the numbers that sum to zero."""
+    """Fill `free` with the gradient of the values, given `grad` of those that sum to zero."""
     last = len(free)
     root = math.sqrt(last + 1.0)
     total = 0.0
@@ -76,7 +76,7 @@ def zero_sum_back(grad: Array, free: Array) -> None:
 
 @inlined
 def sum_of_squares(values: Array) -> float:
-    """Sum of the squares of numbers in one row."""
+    """Return the sum of squares."""
     total = 0.0
     for n in range(len(values)):
         total += values[n] ** 2
@@ -85,7 +85,7 @@ def sum_of_squares(values: Array) -> float:
 
 @inlined
 def normals(free: Array, scale: float, grad: Array) -> float:
-    """Log density of normal numbers around 0, without its constant; adds to the gradient."""
+    """Return the log density of N(0, scale) up to a constant, and add its gradient."""
     value = 0.0
     for n in range(len(free)):
         value -= 0.5 * (free[n] / scale) ** 2
@@ -95,7 +95,7 @@ def normals(free: Array, scale: float, grad: Array) -> float:
 
 @inlined
 def half_normals(free: Array, scale: float, grad: Array) -> float:
-    """Log density of logarithms of half-normal numbers; adds to the gradient."""
+    """Return the log density of logarithms of half-normal values, and add its gradient."""
     value = 0.0
     for n in range(len(free)):
         square = math.exp(2.0 * free[n]) / scale**2
@@ -106,12 +106,12 @@ def half_normals(free: Array, scale: float, grad: Array) -> float:
 
 @inlined
 def partly_centred(free: Array, share: Array, mean: Array, scale: Array, out: Array) -> float:
-    """Parameters [coder, ...] from free numbers, partly centered; gives their log density."""
-    # the sampler moves (x - m) / s^(1 - w) + w m, with the share w of each coder
+    """Fill parameters [coder, ...] from partly centered values; return their log density."""
+    # the unconstrained value is (x - m) / s^(1 - w) + w m, with centering w of each coder
     n_coders, k = out.shape
     value = 0.0
     for j in range(n_coders):
-        # w = 1 is centred, good for coders with many labels, w = 0 non-centred, good for few
+        # w = 1 is centered, good for coders with many labels; w = 0 is noncentered, good for few
         w = share[j]
         for t in range(k):
             apart = free[j * k + t] - w * mean[t]
@@ -125,7 +125,7 @@ def partly_centred_back(
     free: Array, share: Array, mean: Array, scale: Array, grad: Array, free_grad: Array,
     mean_grad: Array, log_scale_grad: Array,
 ) -> None:  # fmt: skip
-    """Add the gradient of `partly_centred` and of the likelihood, `grad` the latter."""
+    """Add the gradient of `partly_centred` and of the likelihood; `grad` is the latter."""
     n_coders, k = grad.shape
     for j in range(n_coders):
         w = share[j]
@@ -139,7 +139,7 @@ def partly_centred_back(
             log_scale_grad[t] += g * (1.0 - w) * stretch * apart + w * z * z - w
 
 
-# log odds below which a state cannot change a sum in double precision
+# log-odds below which a state does not change a sum in double precision
 NEGLIGIBLE = -40.0
 
 
@@ -156,10 +156,10 @@ def state_likelihood(
     share_grad: Array,
     table_grad: Array,
 ) -> float:
-    """Sum over items of the log probability of their labels, the states summed out."""
-    # table is log P(label | state) as [cell, state], truth the class of each state, ruled_out what
-    # counts as the logarithm of a known truth that is another. Gradients are added to share_grad
-    # [state] and table_grad [cell, state].
+    """Return the log likelihood of all items, with the states summed out."""
+    # table [cell, state] is log P(label | state), truth the class of each state, ruled_out the log
+    # probability of a known truth that differs from it. Gradients are added to share_grad [state]
+    # and table_grad [cell, state].
     n_states = len(log_share)
     p = np.empty(n_states)
     value = 0.0
@@ -183,7 +183,7 @@ def state_likelihood(
             p[s] = math.exp(below) if below > NEGLIGIBLE else 0.0
             total += p[s]
         value += weight[i] * (top + math.log(total))
-        # the gradient of a log sum of exponentials is the share of each term, P(state | labels)
+        # the gradient of log-sum-exp is P(state | labels)
         for s in range(n_states):
             p[s] *= weight[i] / total
             share_grad[s] += p[s]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING
 
@@ -10,14 +9,12 @@ import numpy as np
 
 from annomodels.data.columns import percent
 from annomodels.data.validation import counted
-from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.words import interval, number
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
 
-LEAST = 20  # items below which a percentage of them means little
 _ENDS = ("value", "low", "high")
 _HOW = {
     "audit": "drawn at random by annomodels audit, by predicted label and P(truth), with known "
@@ -26,32 +23,6 @@ _HOW = {
     "weights": "drawn at random with unequal chances, which their weights say",
     "chosen": "chosen in a way that is not known",
 }
-
-
-def advised(facts: Facts) -> tuple[int, float]:
-    """Return how many random items to judge, and the share of its width the interval then has.
-
-    The size halves the interval of the number of wrong labels, if half a working day is enough;
-    else it is that of an hour. The share is NaN if it is not known, 0 if all items are judged.
-    """
-    from annomodels.auditing.design import beliefs, calibration_prior, open_items
-    from annomodels.auditing.estimator import forecast_widths, needed
-
-    fit, of = facts.fit, facts.wrong
-    width = (of.gold_high - of.gold_low) / max(of.n, 1)
-    part, prior, p = open_items(fit), calibration_prior(fit), beliefs(fit)
-    if of.n <= AUDIT_HOUR:
-        return of.n, 0.0
-    if not width > 0:
-        return AUDIT_HOUR, float("nan")
-    plan = [row for row in forecast_widths(p, part, prior) if row[0] <= 2 * AUDIT_MOST]
-    size = needed(plan, AUDIT_GOAL * width, of.n)
-    # a size that a person remembers, and that gives every stratum its items
-    size = max(10 * math.ceil(size / 10), LEAST)
-    if size <= min(AUDIT_MOST, of.n):
-        return size, AUDIT_GOAL
-    found = forecast_widths(p, part, prior, (AUDIT_HOUR,))
-    return AUDIT_HOUR, min(found[0][1] / width, 1.0) if found else float("nan")
 
 
 def folder_of(facts: Facts) -> str:

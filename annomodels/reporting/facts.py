@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.limits import CODER_JUDGED, STATES
+from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, STATES
 from annomodels.reporting.health import Health, health
 from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
 from annomodels.summaries.trust.known_truth import contradicted
@@ -34,6 +35,7 @@ class Shown:
     columns: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
 
+LEAST_AUDITED = 20  # items below which a percentage of them means little
 # advice that the first screen gives, in its order
 ADVICE = ("stop", "correct", "give test items", "retrain")
 
@@ -89,6 +91,33 @@ class Facts:
     def following(self) -> NextLabels:
         """The next labels to ask for."""
         return self.fit.next(target=self.target)
+
+    @cached_property
+    def to_audit(self) -> tuple[int, float]:
+        """How many random items to judge, and the share of its width the interval then has.
+
+        The size halves the interval of the number of wrong labels, if half a working day is
+        enough; else it is that of an hour. The share is NaN if it is not known, 0 if all items
+        are judged.
+        """
+        from annomodels.auditing.design import beliefs, calibration_prior, open_items
+        from annomodels.auditing.estimator import forecast_widths, needed
+
+        fit, of = self.fit, self.wrong
+        width = (of.gold_high - of.gold_low) / max(of.n, 1)
+        part, prior, p = open_items(fit), calibration_prior(fit), beliefs(fit)
+        if of.n <= AUDIT_HOUR:
+            return of.n, 0.0
+        if not width > 0:
+            return AUDIT_HOUR, float("nan")
+        plan = [row for row in forecast_widths(p, part, prior) if row[0] <= 2 * AUDIT_MOST]
+        size = needed(plan, AUDIT_GOAL * width, of.n)
+        # a size that a person remembers, and that gives every stratum its items
+        size = max(10 * math.ceil(size / 10), LEAST_AUDITED)
+        if size <= min(AUDIT_MOST, of.n):
+            return size, AUDIT_GOAL
+        found = forecast_widths(p, part, prior, (AUDIT_HOUR,))
+        return AUDIT_HOUR, min(found[0][1] / width, 1.0) if found else float("nan")
 
     @cached_property
     def calibration(self) -> Summary | None:

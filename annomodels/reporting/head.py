@@ -152,7 +152,7 @@ def _check(facts: Facts) -> Action | None:
     of = facts.wrong
     if facts.on_disk or audited_by_design or of.tested or not of.n:
         return None
-    size, share = audited.advised(facts)
+    size, share = facts.to_audit
     if size >= of.n:
         return Action("#check-items", f"Check all {counted(of.n, 'item')}", "then all are known")
     hours = max(round(size / AUDIT_HOUR), 1)

@@ -1,5 +1,5 @@
 """Labels that do not fit into memory: streamed, coded, sorted and fitted block by block.
 
-Imports io for the columns, engines for the passes and summaries for the tables; nothing here
-holds a list that grows with the number of labels.
+Imports io for columns, engines for passes and summaries for tables. Memory use does not grow with
+the number of labels.
 """

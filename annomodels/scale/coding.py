@@ -1,4 +1,4 @@
-"""From the names that were met to the label set, with what is wrong or worth saying about it."""
+"""Final codes of the names in a scan, with problems and notes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from annomodels.scale.spill import Bucket
 
 
 def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
-    """List problems with the names as a whole."""
+    """List problems with the names of coders and labels."""
     labels = tuple(intake.labels.codes)
     given = sum(intake.labels.counts.values())
     faultless = not intake.places.wrong
@@ -71,7 +71,7 @@ def final_codes(
     scale: str,
     known: Mapping[str, object] | None,
 ) -> tuple[tuple[str, ...], tuple[Hashable, ...], Recoding, list[str]]:
-    """Sort coders and labels, those that only the gold uses among them."""
+    """Return sorted coders and labels (including labels of gold only), their codes, and notes."""
     met, truths = tuple(intake.labels.codes), dict(intake.truths.codes)
     notes: list[str] = []
     spelt: dict[str, str] | None = None
@@ -126,7 +126,7 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
         number = sum(intake.labels.counts.get(point, 0) for point in intake.points.values())
         notes.append(read_with_points(intake.points, number))
     notes += variants(Counter(intake.labels.counts) + Counter(intake.dont_know.counts), "label")
-    notes += variants(intake.coders.counts, "coder")  # counts are taken over as they are
+    notes += variants(intake.coders.counts, "coder")
     if census.repeats:
         notes.append(
             f"{counted(census.repeats, 'label')} given by a coder who had labeled the item "

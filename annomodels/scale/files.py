@@ -1,4 +1,4 @@
-"""Files of a scan, the roles of their columns, and a fingerprint of changes."""
+"""Files of a scan, the roles of their columns, and a fingerprint that detects changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAGIC = "*?["
 
 
 def files_of(paths: Paths) -> list[Path]:
-    """Files that are meant by a path, a folder, a pattern or several of these, in order."""
+    """Return the sorted files of a path, a folder, a pattern or several of these."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     wanted = list(map(checked_path, given))
     out: list[Path] = []
@@ -55,7 +55,7 @@ def files_of(paths: Paths) -> list[Path]:
 def columns_of(
     files: Sequence[File], roles: dict[str, str | None], extra: dict[str, str | None]
 ) -> dict[str, str]:
-    """Column of each role, the same in all files."""
+    """Return the column of each role, which must exist in all files."""
     named = {role: name for role, name in extra.items() if name is not None}
     parts = [name for name in parts_of(roles["item"]) if name != roles["item"]]
     first = files[0]
@@ -77,7 +77,7 @@ def columns_of(
 
 
 def fingerprint_of(files: Iterable[Path], said: object) -> str:
-    """Twelve hexadecimal digits that change with `said` and name, size, time, ends of files."""
+    """Return 12 hexadecimal digits that depend on `said` and name, size, time, ends of files."""
     digest = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode())
     for path in files:
         with guarded(shown(path)):

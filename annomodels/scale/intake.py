@@ -1,4 +1,4 @@
-"""The first look at the rows: names of coders and labels coded as they come, items to buckets."""
+"""First pass over the rows: code names of coders and labels, and spill items to buckets."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from annomodels.io.tables.chunks import Chunk
 from annomodels.scale.spill import Spill
 from annomodels.types import AnyArray, Bools
 
-# a row without a label has the label -1; one with the m-th label that is no class has SILENT - m
+# a row without a label has code -1; one with the m-th label that is not a class, SILENT - m
 SILENT = -2
 MOST_LABELS = 1000
-LISTED = 20  # stretches of rows that get a problem of their own
+LISTED = 20  # maximum number of places with separate problems
 REMEDIES = {
     "item": "Name the item of every label, or drop the rows.",
     "coder": "Name the coder of every label, or drop the rows.",
@@ -36,7 +36,7 @@ REMEDIES = {
 
 
 def declare() -> str:
-    """Name the option that declares labels."""
+    """Return the advice to declare labels."""
     return f"declare the labels with {Option('labels', [...])}"
 
 
@@ -45,14 +45,14 @@ def _remedy(role: str) -> str:
 
 
 class Register:
-    """Names in the order in which they came, each with a number and a count."""
+    """Names in order of appearance, each with a number and a count."""
 
     def __init__(self, names: Sequence[Hashable] = ()) -> None:
         self.codes: dict[Any, int] = {name: n for n, name in enumerate(names)}
         self.counts: dict[Any, int] = dict.fromkeys(names, 0)
 
     def code(self, column: pa.DictionaryArray, rows: AnyArray) -> AnyArray:
-        """Return the texts in some rows of a coded column as numbers."""
+        """Return the numbers of the names in some rows of a dictionary column."""
         codes = column.indices.to_numpy()[rows]
         counts = np.bincount(codes, minlength=len(column.dictionary))
         used = np.flatnonzero(counts)
@@ -66,21 +66,21 @@ class Register:
         return out
 
     def rename(self, names: Mapping[Hashable, Hashable]) -> None:
-        """Rename; numbers and counts stay as they are."""
+        """Rename entries; numbers and counts do not change."""
         self.codes = {names.get(name, name): n for name, n in self.codes.items()}
         self.counts = {names.get(name, name): n for name, n in self.counts.items()}
 
 
 @dataclass
 class Places:
-    """Rows in question by what is wrong, the column and the stretch of the file."""
+    """Rows with problems, by problem, column and part of the file."""
 
     wrong: dict[tuple[str, str, str], tuple[int, list[int]]] = field(default_factory=dict)
     more: dict[tuple[str, str], int] = field(default_factory=dict)
     _chunks: list[tuple[int, str, int]] = field(default_factory=list)
 
     def report(self, what: str, role: str, chunk: Chunk, chosen: Bools) -> None:
-        """Note rows of a chunk that have something wrong."""
+        """Record rows of a chunk that have a problem."""
         at = np.flatnonzero(chosen)
         key = (what, role, chunk.place)
         if not len(at):
@@ -92,7 +92,7 @@ class Places:
         self.wrong[key] = (n + len(at), [*rows, *(chunk.first + at).tolist()][:SHOWN])
 
     def problems(self, columns: dict[str, str]) -> list[Problem]:
-        """Return all that was noted, in the order of the files."""
+        """Return all recorded problems, in file order."""
         out = []
         for (what, role, place), (n, rows) in self.wrong.items():
             where = at_rows(place, rows) + (f" and {n - len(rows):,} more" if n > len(rows) else "")
@@ -104,19 +104,19 @@ class Places:
         return out
 
     def number(self, chunk: Chunk, begin: int) -> AnyArray:
-        """Return the rows of a chunk numbers from `begin` on, as `where` understands it."""
+        """Return numbers of the rows of a chunk, from `begin` on, for use with `where`."""
         self._chunks.append((begin, chunk.place, chunk.first))
         return np.arange(begin, begin + len(chunk))
 
     def where(self, number: int) -> str:
-        """Return the place of a numbered row."""
+        """Return the location of a numbered row."""
         n = bisect.bisect_right(self._chunks, number, key=lambda chunk: chunk[0]) - 1
         begin, place, first = self._chunks[n]
         return f"{place}, row {first + number - begin}"
 
 
 class Intake:
-    """Rows seen so far."""
+    """Rows read so far."""
 
     def __init__(
         self,
@@ -181,14 +181,13 @@ class Intake:
         self.rows += len(chunk)
 
     def write_points(self, known: Iterable[str]) -> None:
-        """Write labels that are numbers with a decimal comma with a point, after the last row."""
+        """Rename labels with a decimal comma to a decimal point, after the last row."""
         if self.declared is None:
             self.points = decimal_commas({*self.labels.codes, *self.truths.codes, *known})
             for register in (self.labels, self.truths):
                 register.rename(self.points)
 
     def _of_question(self, chunk: Chunk) -> Bools:
-        """Rows of the question that was asked for."""
         ours = np.ones(len(chunk), dtype=bool)
         if "question" in chunk.columns:
             self.questions.code(chunk.columns["question"], ours)
@@ -216,16 +215,16 @@ class Intake:
 
 
 def _among(column: pa.DictionaryArray, texts: set[str]) -> Bools:
-    """Rows of a coded column whose text is one of some."""
+    """Select the rows of a dictionary column with one of some texts."""
     chosen = pc.is_in(column.dictionary, pa.array(sorted(texts), pa.large_string()))
     out: Bools = chosen.to_numpy(zero_copy_only=False)[column.indices.to_numpy()]
     return out
 
 
 def _marks(columns: Mapping[str, pa.DictionaryArray]) -> AnyArray:
-    """Assign each row a number for annotation id, coder and label together; 0 without an id."""
-    # the numbers have 64 bits, and only rows of one item are compared: two different rows are taken
-    # for one with a probability of one in 10^19 for each pair
+    """Return a hash of annotation id, coder and label per row; 0 without an id."""
+    # Hashes have 64 bits, and only rows of one item are compared: the probability of a collision is
+    # about 10^-19 per pair.
     from pandas.util import hash_array
 
     rows = len(columns["label"])

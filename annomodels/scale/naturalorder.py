@@ -1,8 +1,8 @@
-"""Sorting names outside Python: keys of bytes in the order of ``coding.natural_key``."""
+"""Sorting of names outside Python: byte keys in the order of ``coding.natural_key``."""
 
 # A key is 00, the number as eight bytes, the text; or 01, the parts of the text, 00, the text. A
 # part of digits is 01, their count without leading zeros in four bytes, the digits; any other part
-# is 02, the folded text with 00 as 00 ff, and 00 01. Bytes of UTF-8 sort as code points do.
+# is 02, the case-folded text with 00 as 00 ff, and 00 01. UTF-8 bytes sort like code points.
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def key_of(name: str) -> bytes:
 
 
 def keys_of(names: pa.LargeStringArray) -> pa.LargeBinaryArray:
-    """Keys of a ``large_string`` array without gaps, as ``large_binary``."""
+    """Return the keys of a ``large_string`` array without nulls, as ``large_binary``."""
     from annomodels.kernels.ordering import key_sizes, write_keys
 
     text, offsets = _bytes_of(names)
@@ -54,7 +54,7 @@ def keys_of(names: pa.LargeStringArray) -> pa.LargeBinaryArray:
 
 
 def buckets(keys: pa.LargeBinaryArray, edges: pa.LargeBinaryArray) -> AnyArray:
-    """Return the stretch between sorted `edges` into which each key falls; an edge begins one."""
+    """Return the interval between sorted `edges` of each key; an edge starts an interval."""
     from annomodels.kernels.ordering import buckets_of
 
     out = np.zeros(len(keys), dtype=np.int16)
@@ -63,10 +63,10 @@ def buckets(keys: pa.LargeBinaryArray, edges: pa.LargeBinaryArray) -> AnyArray:
 
 
 def _bytes_of(array: pa.Array) -> tuple[AnyArray, AnyArray]:
-    """Bytes of a large array, and where each element begins, shape [element + 1]."""
+    """Return the bytes of a large array, and the offsets of its elements [element + 1]."""
     _, where, data = array.buffers()
     offsets = np.frombuffer(where, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
     text = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8)
-    for part in (offsets, text):  # Arrow says now this, now that; the loops are compiled for one
+    for part in (offsets, text):  # Arrow buffers may be writable or not; one type is compiled
         part.setflags(write=False)
     return text, offsets

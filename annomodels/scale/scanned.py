@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 VERSION = 5
 ABOUT = "scan.json"
-# what is counted while blocks are written, and all that is written beside them
+# fields that are counted while blocks are written, and all fields of the scan file
 ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")
 COUNTS = (
     *ARRAYS, "repeats", "conflicts", "shared_items", "compared_items", "components", "fewest",
@@ -48,15 +48,15 @@ SAVED = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scanned(Html):
-    """Labels that were coded and sorted on disk, ready to be fitted block by block.
+    """Labels that are coded and sorted on disk, ready for a fit block by block.
 
-    Made by :func:`annomodels.scan`; fitted with :func:`annomodels.fit`. What it holds in memory are
-    the names of coders and labels and three counts for each coder; items are in the folder.
+    Made by :func:`annomodels.scan`; fitted with :func:`annomodels.fit`. Memory contains the names
+    of coders and labels and three counts per coder; items are in the folder.
 
     Parameters
     ----------
     folder
-        Where the blocks are.
+        Folder of the blocks.
     coders, labels
         Names, sorted as :class:`annomodels.Annotations` sorts them.
     scale, declared
@@ -64,30 +64,30 @@ class Scanned(Html):
     blocks
         Sizes of the blocks.
     per_coder, per_label
-        Number of labels that each coder gave, shape [coder]; how often each was given, [label].
+        Number of labels of each coder [coder], and number of uses of each label [label].
     repeated_pairs, repeats_agree
-        Pairs of labels that a coder gave to one item, and how many are equal, shape [coder].
+        Label pairs of a coder on the same item, and number of equal pairs, shape [coder].
     repeats, conflicts
-        Labels given by a coder who had labeled the item before; those that differ from the label
-        before.
+        Labels by a coder who had labeled the item before, and those that differ from the previous
+        label.
     shared_items, compared_items
-        Number of items that two coders or more labeled; that have two labels or known truth.
+        Number of items with two or more coders, and of items with two labels or known truth.
     components
-        In how many parts that share no item the coders fall.
+        Number of groups of coders that share no item.
     fewest, most
-        Labels of an item.
+        Minimum and maximum number of labels per item.
     n_gold
         Number of items with known truth.
     skips
         Rows without a label.
     source, notes
-        Where the labels come from, and what reading found worth saying.
+        Origin of the labels, and notes from reading.
     fingerprint
-        A text that changes when the files change.
+        A string that changes when the files change.
     dont_know
-        Labels that are not classes, as texts.
+        Labels that are not classes, as strings.
     unanswered
-        How often each coder gave each of them, shape [kind, coder].
+        Number of times that each coder gave each of them, shape [kind, coder].
     """
 
     folder: Path
@@ -114,7 +114,7 @@ class Scanned(Html):
     fingerprint: str
     dont_know: tuple[str, ...] = ()
     unanswered: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
-    # keeps a temporary folder alive as long as it is needed
+    # removes a temporary folder when it is no longer needed
     _keeper: Keeper | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -148,11 +148,11 @@ class Scanned(Html):
         return sum(path.stat().st_size for path in files)
 
     def items_file(self, number: int) -> Path:
-        """Parquet file with the columns item, n and gold of a block."""
+        """Return the path of the Parquet file with the columns item, n and gold of a block."""
         return items_path(self.folder, number)
 
     def without_dont_know(self) -> Scanned:
-        """Copy in which labels that are not classes are missing, also to models."""
+        """Return a copy in which labels that are not classes are missing, also for models."""
         if not self.dont_know:
             return self
         none = np.zeros((0, self.n_coders), dtype=np.int64)
@@ -161,8 +161,8 @@ class Scanned(Html):
         return dataclasses.replace(self, dont_know=(), unanswered=none, fingerprint=digest)
 
     def sources(self, shared: bool = False, scratch: str = "", answering: bool = False) -> Source:
-        """Return the blocks as the engines take them."""
-        # answering: whether coders answered is a label too, by a shadow of each coder for each kind
+        """Return the blocks as a source for engines."""
+        # answering: each coder has an additional row per kind that records whether they answered
         path_of = expanded_path if answering else labels_path
         silent = self.n_coders * len(self.dont_know) if answering else 0
         volume = np.concatenate([self.per_coder / self.n_annotations, np.zeros(silent)])
@@ -186,7 +186,7 @@ class Scanned(Html):
         )
 
     def shell(self) -> Shell:
-        """Coders and labels as annotations without any item, for what asks for no more."""
+        """Return coders and labels as annotations without items, for summaries by coder."""
         none = np.zeros(0, dtype=np.int32)
         return Shell(
             item=none, coder=none, label=none, items=(), coders=self.coders, labels=self.labels,
@@ -197,12 +197,12 @@ class Scanned(Html):
         )  # fmt: skip
 
     def to_annotations(self) -> Annotations:
-        """Bring everything into memory.
+        """Load all labels into memory.
 
         Returns
         -------
         Annotations
-            What :func:`annomodels.read` would have given.
+            The same data as from :func:`annomodels.read`.
         """
         import pyarrow.parquet as pq
 
@@ -253,7 +253,7 @@ class Scanned(Html):
 
 
 def save_scan(scanned: Scanned) -> None:
-    """Write what is known of the blocks beside them."""
+    """Write the fields of a scan to a file next to the blocks."""
     about: dict[str, Any] = {"version": VERSION, "sums": checksums(scanned.folder)}
     for name in SAVED:
         value = getattr(scanned, name)
@@ -263,13 +263,13 @@ def save_scan(scanned: Scanned) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Return True if the blocks of a folder are those that were written."""
+    """Return True if the blocks of a folder are unchanged."""
     about = json.loads((folder / ABOUT).read_text("utf-8"))
     return bool(about.get("sums") == checksums(folder))
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """Return the checksum of each block, by its file."""
+    """Return the checksum of each block file."""
     sums = {}
     for path in sorted(folder.glob("*/*")):
         with path.open("rb") as file:
@@ -279,7 +279,7 @@ def checksums(folder: Path) -> dict[str, str]:
 
 
 def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
-    """Return the scan whose blocks are in a folder."""
+    """Load the scan of a folder."""
     try:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         if about.pop("version") != VERSION:
@@ -297,7 +297,7 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
 
 
 def _unanswered_rows(codes: Encoded, first: int, n_coders: int) -> Ints:
-    """Return the rows [item, coder, kind] of an opened expanded block, items from `first` on."""
+    """Return the rows [item, coder, kind] of an expanded block, with items from `first` on."""
     item = first + np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     said = (codes.row >= n_coders) & (codes.label == 1)
     kind, coder = np.divmod(codes.row[said].astype(np.int64) - n_coders, n_coders)

@@ -1,4 +1,4 @@
-"""``scan``: files to coded, sorted blocks on disk, in memory that does not grow with the labels."""
+"""``scan``: from files to coded, sorted blocks on disk, in memory independent of their size."""
 
 from __future__ import annotations
 
@@ -63,36 +63,36 @@ def scan(
 ) -> Scanned:
     r"""Code and sort labels that do not fit into memory, for :func:`annomodels.fit`.
 
-    The rows are streamed once, spread over files by the name of the item, and each file is sorted
-    by itself. What is held at once are some megabytes of rows and the names of coders and labels.
-    Names are read and sorted as :func:`annomodels.read` does it, so that a fit gives the same
-    numbers, in whatever order the rows stand and however they are spread over files.
+    The rows are streamed once and distributed over files by item name; then each file is sorted.
+    Memory contains some megabytes of rows and the names of coders and labels. Names are read and
+    sorted as in :func:`annomodels.read`, so that a fit gives the same numbers for any order of the
+    rows and any split into files.
 
     Parameters
     ----------
     path
-        A Parquet, CSV or TSV file with a row for each label; a folder of such files; a pattern
-        such as ``"labels/*.parquet"``; or several of these.
+        A Parquet, CSV or TSV file with one row per label; a folder of such files; a pattern such as
+        ``"labels/*.parquet"``; or several of these.
     item, coder, label
-        Names of the columns; without them, known names are looked for, as in
-        :func:`annomodels.read`. Several columns may name the items together.
+        Names of the columns; by default common names are recognized, as in
+        :func:`annomodels.read`. Several columns together may identify the items.
     truth
         A column with the known truth of items, or a mapping from item to truth.
     labels, scale, missing
         As in :func:`annomodels.read`.
     dont_know
-        Labels that are not classes ("don't know"): set aside as in :func:`annomodels.read`, and a
-        fit learns from who gives them to what; :meth:`Scanned.without_dont_know` leaves them out.
+        Labels that are not classes ("don't know"), as in :func:`annomodels.read`. A fit uses which
+        coders give them to which items; :meth:`Scanned.without_dont_know` drops them.
     question
-        Which question to take where a column of this name holds several; they are never mixed.
+        Question to read if a column of this name contains several; they are never mixed.
     repeats
         As in :func:`annomodels.read`: "all" if coders labeled items more than once. "first" is not
         possible, since the order of the rows is not kept.
     cache
-        Folder in which the sorted blocks are kept; a second scan of the same files finds them
-        there. Without it they are in a temporary folder and go with the result.
+        Folder for the sorted blocks, which a second scan of the same files reuses. By default they
+        are in a temporary folder, which is removed with the result.
     progress
-        Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
+        Called as ``progress(stage, share_done, message)``; by default notebooks show a bar.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def scan(
     Raises
     ------
     AnnotationError
-        With all problems at once, each with file, row group, row and column.
+        If there are problems; lists all of them with file, row group, row and column.
 
     Examples
     --------
@@ -189,12 +189,12 @@ class _Request:
 
     @property
     def texts(self) -> list[str] | None:
-        """Declared labels as texts."""
+        """Declared labels as strings."""
         return None if self.labels is None else [label_text(name) for name in self.labels]
 
     @cached_property
     def fingerprint(self) -> str:
-        """A text that changes with the files and with what was said."""
+        """A string that changes with the files and the arguments."""
         known = None if self.known is None else sorted((k, str(v)) for k, v in self.known.items())
         said = [
             VERSION, self.columns, self.truth, known, self.texts, self.scale,
@@ -205,13 +205,13 @@ class _Request:
 
     @property
     def source(self) -> str:
-        """Name of the whole in messages."""
+        """Name of the files in messages."""
         first, n = self.paths[0], len(self.paths)
         return shown(first.name) if n == 1 else f"{shown(first.parent)} ({n} files)"
 
 
 def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[str]]:
-    """Stream the rows into buckets."""
+    """Stream the rows into buckets; return the intake, the buckets and notes."""
     files = [opened(path) for path in request.paths]
     header, named = files[0].header, request.columns
     asked, missed = question_column(header, named.values(), request.question, request.source)
@@ -261,7 +261,6 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
 def _sorted(
     request: _Request, work: Path, intake: Intake, buckets: list[Bucket], remarks: list[str]
 ) -> Scanned:
-    """Sort the buckets into blocks."""
     coders, labels, recoding, notes = final_codes(
         intake, buckets, request.labels, request.scale, request.known
     )
@@ -293,7 +292,7 @@ def _sorted(
 
 
 def _repeated(request: _Request, census: Census, names: dict[str, str]) -> list[Problem]:
-    """Report repeated labels, with the columns that would make rows unique."""
+    """List the problem of repeated labels, with columns that would make rows unique."""
     n = int(census.per_label.sum())
     if census.repeats < MANY * n or census.repeats < 2:
         return []
@@ -306,7 +305,7 @@ def _repeated(request: _Request, census: Census, names: dict[str, str]) -> list[
 
 
 def _kept(target: Path, fingerprint: str) -> Scanned | None:
-    """Return what an earlier scan of the same files left, if anything."""
+    """Return the result of an earlier scan of the same files, if there is one."""
     if not target.exists():
         return None
     try:
@@ -317,12 +316,12 @@ def _kept(target: Path, fingerprint: str) -> Scanned | None:
             remedy = "Give an empty or a new folder for the cache."
             raise OutputError(Problem(what, str(target), remedy)) from None
         return None
-    # what a disk has damaged since is sorted again
+    # damaged blocks are sorted again
     return earlier if earlier.fingerprint == fingerprint and is_whole(target) else None
 
 
 def _move(work: Path, target: Path) -> None:
-    """Let the complete folder take its place; an older scan goes."""
+    """Move the complete folder to its target, replacing an older scan."""
     old = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     if target.exists():
         os.replace(target, old / "old")

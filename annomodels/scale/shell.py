@@ -1,4 +1,4 @@
-"""Annotations without items: names and counts of coders, for summaries that ask for no more."""
+"""Annotations without items: names and counts of coders, for summaries by coder."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ def _none() -> Ints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shell(Annotations):
-    """Labels that are elsewhere, as annotations of no item that remember counts."""
+    """Annotations without items that contain counts of labels stored elsewhere."""
 
-    # number of labels that each coder gave, shape [coder]
+    # number of labels of each coder, shape [coder]
     counts: Ints = field(default_factory=_none)
-    # pairs of labels that each coder gave to one item, and how many are equal
+    # label pairs of each coder on the same item, and number of equal pairs
     repeated: tuple[Ints, Ints] = field(default_factory=lambda: (_none(), _none()))
-    n_repeats: int = 0  # labels given by a coder who had labeled the item before
+    n_repeats: int = 0  # labels by a coder who had labeled the item before
 
     @property
     def per_coder(self) -> Ints:
-        """Number of labels that each coder gave, shape [coder]."""
+        """Number of labels of each coder, shape [coder]."""
         return self.counts
 
     @property
     def repeats_by_coder(self) -> tuple[Ints, Ints]:
-        """Pairs of labels that each coder gave to one item, and how many are equal, [coder]."""
+        """Label pairs of each coder on the same item, and number of equal pairs, [coder]."""
         return self.repeated
 
     @property

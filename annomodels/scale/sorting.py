@@ -1,4 +1,4 @@
-"""Buckets to blocks: one bucket at a time, items by name, labels of an item by coder."""
+"""From buckets to blocks: sort items by name and labels of an item by coder, by bucket."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from annomodels.types import AnyArray, Bools, Ints
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """From the numbers under which names were met to their final codes."""
+    """Map from the numbers of names in the intake to their final codes."""
 
     coder: AnyArray  # final code of each number
     label: AnyArray
     gold: AnyArray
-    # known truth by name of the item as final codes, instead of a column of gold
+    # final code of the known truth by item name, instead of a gold column
     known: Mapping[str, int] | None = None
     n_labels: int = 0  # size of the label set
     n_kinds: int = 0  # number of labels that are not classes
@@ -44,10 +44,10 @@ class Recoding:
 
 @dataclass(eq=False)
 class Census:
-    """Counts while blocks are written; most of them as :class:`Scanned` names them."""
+    """Counts while blocks are written; most have the names of fields of :class:`Scanned`."""
 
-    # unlabelled and silent count items without a label, and with none but those that are no class;
-    # dropped rows that repeat an annotation id, and those among them without a label
+    # unlabelled: items without a label. silent: items with only labels that are not classes.
+    # dropped: rows that repeat an annotation id. dropped_skips: those of them without a label.
 
     n_coders: int
     n_labels: int
@@ -64,7 +64,7 @@ class Census:
     silent: int = 0
     dropped: int = 0
     dropped_skips: int = 0
-    # items with two truths, and the first of them with the place of the second truth
+    # number of items with two truths, and the first ones with the location of the second truth
     two_truths: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
@@ -82,11 +82,11 @@ class Census:
 
     @property
     def components(self) -> int:
-        """In how many parts that share no item the coders fall."""
+        """Number of groups of coders that share no item."""
         return int((self._parent == np.arange(self.n_coders)).sum())
 
     def count(self, starts: Ints, coder: AnyArray, label: AnyArray, gold: AnyArray) -> None:
-        """Count sorted labels of whole items."""
+        """Add the sorted labels of complete items to the counts."""
         from annomodels.kernels.ordering import survey
 
         per_item = np.diff(starts)
@@ -105,7 +105,7 @@ class Census:
         self.shared_items += shared
 
     def problems(self, column: str) -> list[Problem]:
-        """Report items with more than one known truth."""
+        """List the problem of items with more than one known truth."""
         if not self.two_truths:
             return []
         names = [name for name, _ in self.examples]
@@ -116,7 +116,7 @@ class Census:
 
 
 def used_truths(buckets: Iterable[Bucket], wanted: AnyArray) -> set[int]:
-    """Return which of some truths, by their numbers, are known of labeled items."""
+    """Return which of the wanted truths, by number, labeled items have."""
     used: set[int] = set()
     for bucket in buckets:
         names, columns = bucket.read()
@@ -135,7 +135,7 @@ def sort_buckets(
     bucket_rows: int = BUCKET_ROWS,
     block_labels: int = BLOCK_LABELS,
 ) -> Census:
-    """Write blocks, bucket after bucket, and count."""
+    """Write the blocks of each bucket, and return counts."""
     census = Census(int(recoding.coder.max()) + 1, recoding.n_labels, recoding.n_kinds)
     total, done = sum(bucket.rows for bucket in buckets), 0
     for bucket in buckets:
@@ -196,20 +196,20 @@ def _sort(
 def _between(
     lo: int, hi: int, starts: Ints, coder: AnyArray, label: AnyArray
 ) -> tuple[Ints, AnyArray, AnyArray]:
-    """Return the sorted codes of some items by themselves."""
+    """Return the sorted codes of items lo..hi, with offsets from 0."""
     rows = slice(int(starts[lo]), int(starts[hi]))
     return starts[lo : hi + 1] - starts[lo], coder[rows], label[rows]
 
 
 def _having(names: Sized, item: AnyArray, rows: AnyArray | slice) -> Bools:
-    """Return which names have some of the rows."""
+    """Return True for names that occur in some of the rows."""
     return np.bincount(item[rows], minlength=len(names)) > 0
 
 
 def _by_item_and_coder(
     item: AnyArray, coder: AnyArray, label: AnyArray, sizes: tuple[int, int]
 ) -> tuple[Ints, AnyArray, AnyArray]:
-    """Return where items begin, and coders and labels; equal rows stay in their order."""
+    """Sort stably by item and coder; return offsets of items, coders and labels."""
     from annomodels.kernels.ordering import in_order
 
     rows, by_coder = np.empty((2, len(item)), dtype=np.int64)
@@ -220,9 +220,9 @@ def _by_item_and_coder(
 
 
 def _once(columns: Columns, census: Census) -> Columns:
-    """Leave out rows that repeat an annotation id with the same item, coder and label."""
+    """Drop rows that repeat an annotation id with the same item, coder and label."""
     item, mark = columns["item"], columns["once"]
-    order = np.lexsort((mark, item))  # rows that are alike stay in their order
+    order = np.lexsort((mark, item))  # a stable sort
     first, second = order[:-1], order[1:]
     again = np.zeros(len(item), dtype=bool)
     again[second] = (
@@ -236,8 +236,8 @@ def _once(columns: Columns, census: Census) -> Columns:
 def _with_unanswered(
     columns: Columns, recoding: Recoding, census: Census, codes: tuple[Ints, AnyArray, AnyArray]
 ) -> tuple[Ints, AnyArray, AnyArray]:
-    """Count labels that are not classes, and add them to the sorted codes of the others."""
-    # each coder gets a shadow for each kind, as :func:`annomodels.models.encoded.expanded` does
+    """Count labels that are not classes, and add them to the sorted codes of the labels."""
+    # each coder gets an additional row per kind, see :func:`annomodels.models.encoded.expanded`
     starts, coder, label = codes
     n_items = len(starts) - 1
     item, kind = columns["item"], SILENT - columns["label"]
@@ -258,7 +258,7 @@ def _with_unanswered(
 def _gold(
     names: pa.LargeStringArray, columns: Columns, recoding: Recoding, places: Places, census: Census
 ) -> AnyArray:
-    """Known truth of the sorted items, -1 where unknown."""
+    """Return the known truth of the sorted items, -1 if unknown."""
     gold = np.full(len(names), -1, dtype=np.int32)
     if recoding.known is not None:
         known = pa.array(list(recoding.known), pa.large_string())
@@ -267,7 +267,7 @@ def _gold(
     elif "gold" in columns:
         chosen = (columns["gold"] >= 0) & (columns["item"] >= 0)
         item, value, row = (columns[name][chosen] for name in ("item", "gold", "row"))
-        gold[item[::-1]] = value[::-1]  # the first that was said
+        gold[item[::-1]] = value[::-1]  # the first truth counts
         other = gold[item] != value
         twice, first = np.unique(item[other], return_index=True)
         census.two_truths += len(twice)

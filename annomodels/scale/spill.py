@@ -1,7 +1,7 @@
-"""Rows to buckets on disk, each a stretch of the sorted items; rows keep their order."""
+"""Buckets of rows on disk, each an interval of the sorted items; rows keep their order."""
 
-# Edges between buckets come from a sample of the names. A bucket that is too large is cut again, so
-# that memory does not depend on the distribution of the names.
+# Edges between buckets come from a sample of the names. A bucket that is too large is split again,
+# so that memory use does not depend on the distribution of the names.
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annomodels.types import AnyArray
 
 BUCKET_ROWS = 1 << 20
 MOST_BUCKETS = 256
-# a bucket is cut again when it holds this many times what it should
+# a bucket is split again if it is this many times the target size
 TOO_LARGE = 4
 SAMPLED = 200_000
 Columns = dict[str, AnyArray]
@@ -27,23 +27,23 @@ Columns = dict[str, AnyArray]
 
 @dataclass(frozen=True)
 class Bucket:
-    """A file with the rows of some stretch of the items, an Arrow stream."""
+    """Arrow stream file with the rows of an interval of the sorted items."""
 
     path: Path
     rows: int
 
     def read(self) -> tuple[pa.LargeStringArray, Columns]:
-        """Return the names of items, and the columns: ``item`` holds places in the names."""
+        """Return the item names, and the columns; ``item`` contains indices of the names."""
         with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
             return _split(reader.read_all().unify_dictionaries().combine_chunks().to_batches()[0])
 
     def pieces(self) -> Iterator[tuple[pa.LargeStringArray, Columns]]:
-        """Return the same piece by piece."""
+        """Yield the results of `read` batch by batch."""
         with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
             yield from map(_split, reader)
 
     def cut(self, size: int = BUCKET_ROWS) -> Iterator[Bucket]:
-        """Cut a bucket that is too large, if that helps, and give its parts in order."""
+        """Split a bucket that is too large, if possible, and yield its parts in order."""
         if self.rows > TOO_LARGE * size:
             step = max(1, self.rows // SAMPLED)
             sample = [names.take(pa.array(cells["item"][::step])) for names, cells in self.pieces()]
@@ -60,7 +60,7 @@ class Bucket:
 
 
 class Spill:
-    """Buckets that are being filled, one more than edges."""
+    """Buckets that are being filled, one more than there are edges."""
 
     def __init__(self, folder: Path, edges: pa.LargeBinaryArray) -> None:
         folder.mkdir(parents=True)
@@ -71,7 +71,7 @@ class Spill:
         self._rows = np.zeros(self.n_buckets, dtype=np.int64)
 
     def add(self, names: pa.LargeStringArray, columns: Mapping[str, AnyArray]) -> None:
-        """Spread rows over the buckets; ``item`` holds places in `names`, a ``large_string``."""
+        """Add rows to the buckets; ``item`` contains indices of `names`, a ``large_string``."""
         if not len(columns["item"]):
             return
         if self.n_buckets == 1:
@@ -92,15 +92,15 @@ class Spill:
             self._write(b, names.slice(first, end - first), here)
 
     def close(self) -> list[Bucket]:
-        """Finish the files and give those that hold something, in the order of the items."""
+        """Close the files and return the nonempty buckets, in item order."""
         for writer, file in self._files.values():
             writer.close()
             file.close()
         return [Bucket(self._path(b), int(self._rows[b])) for b in sorted(self._files)]
 
     def _apart(self, bucket: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Order by bucket, and where each begins."""
-        order = np.argsort(bucket, kind="stable")  # by radix: these numbers have 16 bits
+        """Return the order by bucket, and the offset of each bucket."""
+        order = np.argsort(bucket, kind="stable")  # a radix sort, because the numbers have 16 bits
         return order, np.searchsorted(bucket[order], np.arange(self.n_buckets + 1))
 
     def _path(self, bucket: int) -> Path:
@@ -118,7 +118,7 @@ class Spill:
 
 
 def edges_of(samples: Sequence[object], rows: int, size: int = BUCKET_ROWS) -> pa.LargeBinaryArray:
-    """Keys that cut `rows` rows into buckets of about `size`, from the names of sampled ones."""
+    """Return keys that split `rows` rows into buckets of about `size`, from sampled names."""
     n = min(MOST_BUCKETS, -(-rows // size))
     if n < 2 or not samples:
         return pa.array([], pa.large_binary())

@@ -1,4 +1,4 @@
-"""Tables of a fit of a scan: check, coders, and the gold standard, written block after block."""
+"""Tables of a fit of a scan: check, coders, and the gold standard, written block by block."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 def check(tree: xr.DataTree, data: Scanned) -> Check:
-    """Look at the chains and at the design of the data."""
+    """Check the chains and the design of the data."""
     findings = [
         *fit_findings(tree, data.shell()),
         overlap_finding(data.compared_items / data.n_items),
@@ -77,7 +77,7 @@ def _against(data: Scanned, part: Partition) -> AgainstGold:
 
 
 def unanimous(data: Scanned) -> int:
-    """Return labels of shared items if no item has two different ones, as of annotations."""
+    """Return the number of labels of shared items if all agree, else 0."""
     number, used = 0, (data.per_label > 0).sum()
     for part in data.sources().partitions if used > 1 else ():
         codes = part.open()
@@ -90,7 +90,7 @@ def unanimous(data: Scanned) -> int:
 
 
 def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:
-    """Return the table of :func:`annomodels.summaries.coders.coders.coders`, from counts."""
+    """Return the table of :func:`annomodels.summaries.coders.coders.coders` from counts."""
     shell = data.shell()
     found = in_memory.coders(tree, shell, target=target)
     if not data.unanswered.any():
@@ -101,7 +101,7 @@ def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Sum
 
 
 def believed(tree: xr.DataTree, data: Scanned) -> bool:
-    """Return True if the labels depend on a truth; else nothing but known truth is settled."""
+    """Return True if the labels have signal; otherwise only known truth is settled."""
     return not doubtful(signal(tree, data.shell()))
 
 
@@ -112,7 +112,7 @@ def gold_rows(
     believed: bool = True,
     only_settled: bool = False,
 ) -> pa.Table:
-    """Turn P(truth) of a block into rows of the gold standard."""
+    """Return the rows of the gold standard from P(truth) of a block."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Counts of the gold standard of a streamed fit: one look at P(truth), block after block."""
+"""Counts of the gold standard of a streamed fit, in one pass over P(truth) by block."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-MOST = 200  # items that are named
+MOST = 200  # maximum number of listed items
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Counts of the gold standard."""
 
-    settled: int  # number of items with a settled label, and of those whose truth is known
+    settled: int  # number of items with a settled label, and of items with known truth
     known: int
-    # one row for each label: label, gold (items of which it is the most probable), settled
+    # one row per label: label, gold (items whose most probable label it is), settled
     labels: pd.DataFrame
-    # as the table of :func:`annomodels.summaries.gold.gold.coverage`: threshold, kept, share,
-    # accuracy, wrong; its intervals need the labels in memory and are NaN
+    # the table of :func:`annomodels.summaries.gold.gold.coverage`: threshold, kept, share,
+    # accuracy, wrong; intervals need the labels in memory and are NaN
     thresholds: pd.DataFrame
     per_item: NDArray[np.int64]  # number of items with 0, 1, 2, ... labels
-    # the items that are not settled, the least certain first, at most 200: item, label,
-    # probability, runner_up, n, doubt (in bits)
+    # at most 200 unsettled items, least certain first: item, label, probability, runner_up, n,
+    # doubt (in bits)
     open: pd.DataFrame
 
 
@@ -82,7 +82,6 @@ def tally(fit: Any) -> Tally:
 
 
 def _few(rows: pa.Table, chosen: NDArray[np.bool_]) -> pd.DataFrame:
-    """Return the least certain of some rows of a block."""
     at = np.flatnonzero(chosen)
     doubt = rows["doubt"].to_numpy()[at]
     at = at[np.argsort(-doubt, kind="stable")[:MOST]]

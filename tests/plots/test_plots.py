@@ -210,9 +210,8 @@ def test_a_notebook_shows_a_figure_without_pyplot() -> None:
 def test_no_plot_leaves_rows_out_without_saying_how_many(rng):
     """Each text with two numbers counts what is drawn and what there is."""
     names = [f"label {k:02d}" for k in range(41)]
-    fit = am.fit(
-        made_up(200, 42, names, rng), "hierarchical", chains=2, draws=20, warmup=10, seed=1
-    )
+    data = made_up(200, 42, names, rng)
+    fit = am.fit(data, "hierarchical", chains=2, draws=20, warmup=10, seed=1, extend=False)
 
     def said(figure):
         return " ".join(texts(plots.inline(figure, "k", "t", "d")))

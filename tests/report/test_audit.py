@@ -13,7 +13,7 @@ import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.plots.trust import audited
 from annomodels.reporting.anonymous import anonymized
-from annomodels.reporting.audited import advised, off, panel, results
+from annomodels.reporting.audited import off, panel, results
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import head
 from annomodels.reporting.methods import methods
@@ -163,7 +163,7 @@ def test_the_section_has_slices_systems_coders_and_what_more_takes(
 def test_a_page_without_an_audit_has_no_such_section_and_says_how_to_get_one(crowd):
     html = page(Facts(crowd))
     assert "audit-section" not in html
-    text, (size, _) = words_of(html), advised(Facts(crowd))
+    text, (size, _) = words_of(html), Facts(crowd).to_audit
     assert text.count(f"annomodels audit fit.nc --size {size} -o audit.csv") == 1
     assert "annomodels estimate fit.nc --truth audit.csv" in text
     assert "--truth truth.csv --use test" in text

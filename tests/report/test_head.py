@@ -18,7 +18,6 @@ import annomodels as am
 from annomodels.auditing.design import beliefs, calibration_prior, open_items
 from annomodels.auditing.estimator import forecast_widths
 from annomodels.limits import AUDIT_GOAL, AUDIT_MOST, AUDIT_WORTH
-from annomodels.reporting.audited import advised
 from annomodels.reporting.explorer import ROOM, payload, queue
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.head import _price, head, sentence
@@ -133,7 +132,7 @@ def test_an_audit_is_said_to_narrow_the_interval_only_if_it_does(found):
         of, now = found.wrong, found.wrong.gold_high - found.wrong.gold_low
         wrong = dataclasses.replace(of, gold_high=of.gold_low + times * now)
         facts = changed(found, wrong=wrong)
-        size, share = advised(facts)
+        size, share = facts.to_audit
         if size >= of.n:
             assert head(facts).actions[-1].title == f"Check all {of.n} items"
             continue

@@ -1,4 +1,4 @@
-"""NUTS and PyMC's other step methods, on PyMC models or on our own compiled densities.
+"""NUTS and PyMC's other step methods, on PyMC models or on compiled densities.
 
 PyMC and nutpie are imported inside functions.
 """

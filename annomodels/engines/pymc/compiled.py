@@ -1,4 +1,4 @@
-"""Compiled PyMC models: models whose graphs are the same share their code, whatever the data."""
+"""Compiled PyMC models: models with equal graphs share their code, for any data."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pytensor.compile.sharedvalue import SharedVariable
     from pytensor.graph.basic import Variable
 
-# some megabytes each
+# compiled models, several megabytes each
 KEPT = 16
 
-# code of the models that this process compiled last, the latest at the end
+# code of the models that this process used last, the latest at the end
 _CODE: OrderedDict[Hashable, Any] = OrderedDict()
 ONE_AT_A_TIME = threading.RLock()
 
@@ -29,9 +29,9 @@ ONE_AT_A_TIME = threading.RLock()
 def compiled(
     pymc_model: PyMCModel, start: Mapping[str, AnyArray], *, jitter: bool = False
 ) -> CompiledPyMCModel:
-    """Return a nutpie model, compiled only if no model with the same graph was before."""
-    # Numbers of the data are values of variables, so that another model of the same kind, with the
-    # same priors, labels and number of coders, takes the code as it is, for any number of items.
+    """Return a nutpie model, compiled unless the code of an equal graph is cached."""
+    # Data are values of variables. So another model of the same kind, with the same priors, labels
+    # and number of coders, can use the same code for any number of items.
     import nutpie
 
     with ONE_AT_A_TIME:
@@ -42,8 +42,8 @@ def compiled(
 
 
 def kept(key: Hashable, make: Callable[[], Any]) -> Any:
-    """Return the code that is kept under a key, made and kept if there is none."""
-    # neither PyTensor's rewriting nor its compiling is made for several threads
+    """Return the cached code of a key; make and cache it if there is none."""
+    # PyTensor's rewriting and compiling are not thread-safe
     with ONE_AT_A_TIME:
         code = _CODE.get(key)
         if code is None:
@@ -58,9 +58,9 @@ def kept(key: Hashable, make: Callable[[], Any]) -> Any:
 
 @contextmanager
 def repeatable() -> Iterator[None]:
-    """Let PyTensor compile code that gives the same numbers in every process."""
-    # By default it lets sums be reordered, depending on which functions are compiled together and
-    # thus on which ones an earlier process left on disk: a seed would not determine the draws.
+    """Make PyTensor compile code that gives the same numbers in every process."""
+    # By default sums may be reordered. Their order depends on which functions are compiled together
+    # and so on the disk cache of earlier processes: a seed would not determine the draws.
     from pytensor import config
 
     with config.change_flags(numba__fastmath=False):
@@ -68,16 +68,16 @@ def repeatable() -> Iterator[None]:
 
 
 def forget() -> None:
-    """Drop all code that is kept."""
+    """Clear the cache."""
     with ONE_AT_A_TIME:
         _CODE.clear()
 
 
 def graph_key(pymc_model: PyMCModel) -> Hashable:
     """Return everything that the code of a model depends on, as one comparable value."""
-    # These are the operations of the graph of its log density and of its variables in their order,
-    # the constants in it, the names and types of its inputs, and the lengths of its dimensions, but
-    # not the values of data variables.
+    # These are the operations in the graph of the log density and the variables, in order, its
+    # constants, the names and types of its inputs, and the lengths of its dimensions, but not the
+    # values of data variables.
     from pytensor.compile.sharedvalue import SharedVariable
     from pytensor.graph.basic import Constant
     from pytensor.graph.traversal import toposort
@@ -118,21 +118,21 @@ def _length(size: Variable) -> AnyArray:
 
 
 def holders(pymc_model: PyMCModel) -> dict[str, SharedVariable]:
-    """Return the variables of a model that hold a value: data and lengths of dimensions."""
+    """Return the shared variables of a model by name: data and lengths of dimensions."""
     lengths = pymc_model.dim_lengths.values()
     found = [*pymc_model.data_vars, *(size for size in lengths if hasattr(size, "get_value"))]
     return {holder.name: holder for holder in found}
 
 
 def data_values(pymc_model: PyMCModel) -> dict[str, AnyArray]:
-    """Return the values of everything in a model that holds a value, by name."""
+    """Return the values of the shared variables of a model, by name."""
     return {name: held.get_value(borrow=True) for name, held in holders(pymc_model).items()}
 
 
 def _finished(
     code: CompiledPyMCModel, pymc_model: PyMCModel, start: Mapping[str, AnyArray], jitter: bool
 ) -> CompiledPyMCModel:
-    """Return the code the data of a model, its names and where its chains begin."""
+    """Return the code with the data, coordinates and chain starts of a model."""
     import pandas as pd
 
     values = data_values(pymc_model)
@@ -148,7 +148,7 @@ def _starts(
     shapes: dict[str, tuple[int, ...]],
     jitter: bool,
 ) -> Callable[[int | None], Floats]:
-    """Make the function from a seed to the place where a chain begins, as nutpie takes it."""
+    """Return the function from a seed to the starting point of a chain, as nutpie calls it."""
     from pymc.initial_point import make_initial_point_fn
 
     with repeatable():

@@ -1,4 +1,4 @@
-"""PyMC's compound step, for models in which something discrete is left that NUTS cannot move."""
+"""PyMC's compound step, for models with discrete variables, which NUTS cannot sample."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from pymc.sampling.parallel import Draw
 
-# NUTS learns its step size and the scales of the variables from them
+# NUTS adapts its step size and mass matrix during warm-up
 LEAST_WARMUP = 300
 TELL_EVERY = 100
 
@@ -25,7 +25,7 @@ def sample_compound(
     pymc_model: PyMCModel, start: dict[str, AnyArray], settings: Settings
 ) -> tuple[xr.DataTree, str]:
     """Sample by a compound step: NUTS for continuous variables, Gibbs-Metropolis for the others."""
-    # chains run one after the other; with a time limit each has its share of it
+    # chains run sequentially; each gets an equal part of a time limit
     import pymc as pm
     import xarray as xr
 
@@ -51,10 +51,10 @@ def sample_compound(
             stopped = stopped or "time limit"
         elif stopped != "interrupted":
             return
-        raise KeyboardInterrupt  # which ends a chain of PyMC, with its draws kept
+        raise KeyboardInterrupt  # ends a chain of PyMC but keeps its draws
 
     with ONE_AT_A_TIME, warnings.catch_warnings(), repeatable(), Interrupts(True) as interrupts:
-        # numbers that overflow on a path that is then rejected; Fit.check says what matters
+        # NUTS rejects paths that overflow; Fit.check reports relevant problems
         warnings.simplefilter("ignore")
         density = pymc_model.compile_logp()
         settings.tell("compiling", 1.0)

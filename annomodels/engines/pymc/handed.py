@@ -1,4 +1,4 @@
-"""The PyMC model of a fit, handed to users of PyMC, with the draws of the fit under its names."""
+"""The PyMC model of a fit for users of PyMC, and the draws of the fit under its names."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def with_data(model: Model, data: Annotations) -> PyMCModel:
     """Build the PyMC model of some data, with the labels as an observed variable."""
-    # the observed variable ``labels`` [annotation] has the truth summed out; a draw from it labels
-    # all items again, with a truth drawn from the model; known gold stays
+    # The truth is summed out of the observed variable ``labels`` [annotation]. A draw from it draws
+    # a truth of each item from the model, then labels; known truths stay.
     if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
         raise NotApplicable(
             f"No single PyMC model of labels is the {model.title} model. Fit a model of "

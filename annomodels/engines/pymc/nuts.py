@@ -1,4 +1,4 @@
-"""NUTS on the PyMC model: the definition of every model, and the yardstick of the other engines."""
+"""NUTS on the PyMC model, which defines each model: the reference for the other engines."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from nutpie.sample import CompiledModel
 
 JITTER = 0.02
-# log gamma is known to some 1e-6 there; the priors hold less than 1e-12 beyond
+# log gamma has errors of about 1e-6 there; prior probabilities beyond it are below 1e-12
 MOST_CONCENTRATED = 1e9
 
 
 def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
-    """Values of the PyMC variables to start from: the best mode that EM reaches, see the census."""
+    """Return starting values of the PyMC variables: the best mode that EM reaches."""
     starter = cast("ConjugateModel", model.starter)
     if "em" not in starter.engines:
         raise EngineError(f"The {model.title} model names no conjugate model to start from.")
@@ -50,7 +50,7 @@ def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
 
 
 def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
-    """Sample the posterior with nutpie, the truth summed out."""
+    """Sample the posterior with nutpie, with the truth summed out."""
     if settings.executor is not None:
         raise NotApplicable(
             f"{Option('executor')} serves the engines gibbs and em, not nuts. Leave it out."
@@ -73,7 +73,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
 
 
 def coords_of(model: Model, data: Annotations, *dims: str) -> dict[str, list[str]]:
-    """Names along some dimensions of the data, and along those that only the model has."""
+    """Return the names along some dimensions of the data, and along those of the model."""
     known = data.coords
     return {dim: known[dim] for dim in dims} | model.coords(known["label"])
 
@@ -84,13 +84,13 @@ Drawn = tuple[dict[str, AnyArray], AnyArray, AnyArray, str]
 def _chains(
     model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings
 ) -> Drawn:
-    """Run all chains here: draws by name, log densities, divergences, why it stopped."""
+    """Sample all chains; return draws, log densities, divergences and the reason for a stop."""
     declared = model.variables(codes.n_labels)
     wanted = {each.name for each in declared if each.kept}
     support = {each.name: each.support for each in declared}
     settings.tell("compiling", 0.0, "preparing the density")
     start = start_point(model, codes)
-    # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode
+    # a little noise gives the chains different starts; nutpie's jitter would leave the mode
     rng = np.random.default_rng(settings.seed)
     density = model.density(codes)
     if density is not None:
@@ -112,7 +112,7 @@ def _chains(
 def _stepped(
     pymc_model: PyMCModel, start: dict[str, AnyArray], settings: Settings, wanted: set[str]
 ) -> Drawn:
-    """Run the step methods of PyMC, where something discrete is left."""
+    """Sample a model with discrete variables by the step methods of PyMC."""
     whole = {v.name for v in pymc_model.free_RVs if v.dtype.startswith("int")}
     point = {v.name: np.asarray(start[v.name]) for v in pymc_model.free_RVs}
     point |= {name: point[name].astype(int) for name in whole}
@@ -121,14 +121,14 @@ def _stepped(
 
 
 def sampled_from(density: Density, start: Mapping[str, AnyArray]) -> CompiledModel:
-    """Return what nutpie samples from; nothing is compiled but loops that are kept on disk."""
+    """Return a nutpie model of a density, which needs only kernels that are cached on disk."""
     from nutpie.compiled_pyfunc import from_pyfunc
 
     begin = density.unconstrained(start)
     density.value(begin)  # loads the loops, or compiles them
 
     def shown_at(x: AnyArray) -> dict[str, AnyArray]:
-        # nutpie takes arrays without gaps only
+        # nutpie accepts contiguous arrays only
         found = density.constrained(x)
         return {name: np.require(value, np.float64, "C") for name, value in found.items()}
 
@@ -145,8 +145,8 @@ def sampled_from(density: Density, start: Mapping[str, AnyArray]) -> CompiledMod
 
 
 def bound_concentrations(pymc_model: PyMCModel, names: Collection[str]) -> None:
-    """Rule out concentrations so large that the density is only rounding errors."""
-    # Differences of log gamma functions lose all their digits there. The first steps of NUTS are
+    """Rule out concentrations so large that rounding errors dominate the density."""
+    # Differences of log gamma functions have no correct digits there. The first steps of NUTS are
     # long, and a chain that lands on a large error would never leave.
     import pymc as pm
     import pytensor.tensor as pt
@@ -162,10 +162,10 @@ def bound_concentrations(pymc_model: PyMCModel, names: Collection[str]) -> None:
 def sample(
     code: CompiledModel, settings: Settings, wanted: Collection[str], *, correlated: bool = False
 ) -> Drawn:
-    """Run nutpie in the background, so that it can be stopped with its draws kept."""
+    """Run nutpie in the background, so that a stop keeps the draws so far."""
     import nutpie
 
-    chains: list[Any] = []  # how far each is, told from another thread
+    chains: list[Any] = []  # progress of each, set by another thread
     sampler = nutpie.sample(
         code,
         draws=settings.draws,
@@ -186,7 +186,7 @@ def sample(
 
 
 def _waited(sampler: Any, settings: Settings, chains: list[Any]) -> tuple[xr.DataTree, str]:
-    """Wait until a sampler has done its work, the time is over, or someone interrupts it."""
+    """Wait until a sampler finishes, the time is up, or the user interrupts it."""
     # compiling does not count against the limit: it cannot be cut short
     sampling = Clock(settings.time_limit)
     try:
@@ -208,7 +208,6 @@ def _waited(sampler: Any, settings: Settings, chains: list[Any]) -> tuple[xr.Dat
 
 
 def _shake(values: AnyArray, support: Support, rng: np.random.Generator) -> AnyArray:
-    """Move a starting value a little, within what it may be."""
     values = np.asarray(values, dtype=float)
     noise = rng.normal(0.0, JITTER, values.shape)
     if support == "simplex":
@@ -239,7 +238,7 @@ def _arrays(
 
 
 def _complete(values: AnyArray) -> tuple[AnyArray, int]:
-    """Chains and number of draws to keep: a run that was stopped pads short chains with NaN."""
+    """Return chains and number of draws to keep: a stopped run pads short chains with NaN."""
     lengths = np.isfinite(values).all(axis=tuple(range(2, values.ndim))).sum(axis=1)
     chains = np.flatnonzero(lengths >= lengths.max() / 2)
     return chains, int(lengths[chains].min())

@@ -1,4 +1,4 @@
-"""P(truth) and P(state) of the items under draws of NUTS: one pass for every draw."""
+"""P(truth) and P(state) of the items under draws of NUTS, by one pass per draw."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
 
-# draws that a chain keeps, what they say of the items, and names of what states stand for
+# stored draws and item sums of each chain, and names of the state values
 Revisited = tuple[list[DrawStore], list[ItemSums], list[str]]
 
 
@@ -22,7 +22,7 @@ def revisited(
     lp: AnyArray,
     relabel: bool = False,
 ) -> Revisited:
-    """Compute P(truth), P(state) and the values of the states on every draw."""
+    """Compute P(truth), P(state) and the state values under each draw."""
     chains, draws = lp.shape
     k, volume = codes.n_labels, codes.volume
     identity = np.arange(k)
@@ -55,11 +55,11 @@ def revisited(
 
 
 def _reordered(model: Model, values: dict[str, AnyArray], back: AnyArray) -> dict[str, AnyArray]:
-    """Return the classes another order in every variable that speaks of them."""
+    """Reorder the classes in each variable with a truth dimension."""
     dims = {each.name: each.dims for each in model.variables(len(back))}
     out = dict(values)
     for name, array in values.items():
         along = dims.get(name, ())
-        if "truth" in along:  # counted from the end: a shared matrix has no axis of coders
+        if "truth" in along:  # from the end, because a shared matrix has no coder axis
             out[name] = np.take(array, back, axis=along.index("truth") - len(along))
     return out

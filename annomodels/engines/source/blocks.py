@@ -1,6 +1,6 @@
-"""Blocks on disk: sorted, coded items, each block an Arrow file and a Parquet file with names."""
+"""Blocks on disk: sorted, coded items in an Arrow file, and their names in a Parquet file."""
 
-# A block is read wholly, without mapping it into memory, so that a pass holds one block per thread.
+# A block is read as a whole, not memory-mapped, so that a pass needs one block per thread.
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Stored:
-    """Items in a file: they travel as a path and are read where they are needed."""
+    """Items in a file: they are sent as a path and read where they are needed."""
 
     path: str  # the Arrow file
-    n_coders: int  # number of coders and of labels of the whole
+    n_coders: int  # number of coders and size of the label set
     n_labels: int
     shared: bool = False  # whether all coders share one confusion matrix
-    # how many matrices beyond those of the coders give labels that are no votes; see
+    # number of additional matrices, whose labels are not votes; see
     # :func:`annomodels.models.encoded.expanded`
     silent: int = 0
 
@@ -45,7 +45,7 @@ class Stored:
         import pyarrow as pa
 
         with pa.OSFile(self.path) as file:
-            # at once: a small block takes longer to read in pieces than to pass over
+            # in one read: reading a small block in pieces takes longer than a pass over it
             batch = pa.ipc.open_file(pa.BufferReader(file.read_buffer())).get_batch(0)
         label = batch.column("label")
         row = batch.column("coder").values.to_numpy()
@@ -119,15 +119,15 @@ def write_codes(
 
 
 def labels_path(folder: Path, number: int) -> Path:
-    """File with the codes of a block."""
+    """Return the path of the codes of a block."""
     return folder / "labels" / f"{number:06d}.arrow"
 
 
 def expanded_path(folder: Path, number: int) -> Path:
-    """File with the codes of a block in which whether coders answered is a label too."""
+    """Return the path of the codes of a block that include whether coders answered."""
     return folder / "expanded" / f"{number:06d}.arrow"
 
 
 def items_path(folder: Path, number: int) -> Path:
-    """File with the names of a block."""
+    """Return the path of the item names of a block."""
     return folder / "items" / f"{number:06d}.parquet"

@@ -1,8 +1,8 @@
-"""Labels on disk as a source, and P(truth) as Parquet, written where a block lies."""
+"""Labels on disk as a source, and P(truth) as Parquet, written where a block is."""
 
-# Columns are item, n (labels), gold (known truth, or none), ``p_<label>`` for each label, entropy
-# in nats, and, after sampling, mcse (the largest Monte Carlo error of the probabilities). Temporary
-# folders are removed with their owner, also those that a killed process left.
+# Columns are item, n (labels), gold (known truth, or null), ``p_<label>`` per label, entropy in
+# nats, and, after sampling, mcse (the largest Monte Carlo error of the probabilities). Temporary
+# folders are removed with their owner, as are those that a killed process left.
 
 from __future__ import annotations
 
@@ -29,34 +29,34 @@ if TYPE_CHECKING:
 
     from annomodels.data.schema import ItemFields
 
-PREFIX, HELD = "annomodels-", "held"  # of temporary folders
+PREFIX, HELD = "annomodels-", "held"  # of temporary folders and their lock files
 
 
 class Keeper:
     """Temporary folder that is removed with this object or at the end of the process."""
 
-    # a killed process cannot remove its folder; the next one that makes a folder does
+    # a killed process cannot remove its folder; the next process that makes a folder does
 
     def __init__(self) -> None:
         sweep(Path(tempfile.gettempdir()))
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self._lock = _lock(self.folder / "new")
         if self._lock is not None:
-            # locked before it has its name, so that nobody finds it unlocked
+            # locked before it is renamed, so that no other process finds it unlocked
             (self.folder / "new").rename(self.folder / HELD)
         self._end = weakref.finalize(self, _remove, self.folder, self._lock)
 
 
 def sweep(parent: Path) -> list[Path]:
-    """Remove folders whose process has died: their lock file is locked by nobody."""
+    """Remove folders whose process has died: their lock file is not locked."""
     gone = []
     try:
         ours = [parent / name for name in os.listdir(parent) if name.startswith(PREFIX)]
-    except OSError:  # a folder in which one may write but not look
+    except OSError:  # a folder that is writable but not readable
         return []
     for folder in ours:
         held = folder / HELD
-        # another user's folder is one without a lock file; a Path would raise there before 3.13
+        # another user's folder looks like one without a lock file; Path.is_file raises before 3.13
         lock = _lock(held) if os.path.isfile(held) else None
         if lock is not None:
             _remove(folder, lock)
@@ -65,7 +65,7 @@ def sweep(parent: Path) -> list[Path]:
 
 
 def _lock(path: Path) -> IO[bytes] | None:
-    """Open and lock a file; nothing where somebody else holds it, or where there are no locks."""
+    """Open and lock a file; return None if it is locked elsewhere, or cannot be locked."""
     try:
         import fcntl
     except ImportError:  # Windows: a killed process leaves its folder
@@ -89,7 +89,7 @@ def _remove(folder: Path, lock: IO[bytes] | None) -> None:
 
 
 class LabelsOnDisk(Protocol):
-    """A scan, as far as engines know it."""
+    """The interface of a scan for engines."""
 
     @property
     def folder(self) -> Path:
@@ -101,32 +101,32 @@ class LabelsOnDisk(Protocol):
 
     @property
     def per_coder(self) -> Ints:
-        """Number of labels that each coder gave, shape [coder]."""
+        """Number of labels of each coder, shape [coder]."""
 
     def sources(self, shared: bool = False, scratch: str = "", answering: bool = False) -> Source:
-        """Return the blocks."""
+        """Return the blocks as a source."""
 
 
 @dataclass(frozen=True, eq=False)
 class TruthOnDisk:
-    """P(truth) that a run wrote."""
+    """P(truth) as written by a run."""
 
-    folder: Path  # where the files are, one for each block
-    # expected number of wrong labels among the most probable ones of items without known truth
+    folder: Path  # folder of the files, one per block
+    # expected number of wrong gold labels, for items without known truth
     expected_errors: float
-    blocks: int  # number of the files
-    keeper: Keeper  # keeps the folder as long as it is needed
+    blocks: int  # number of files
+    keeper: Keeper  # removes the folder when it is no longer needed
 
 
 @dataclass(frozen=True, eq=False)
 class TruthFolder:
-    """Folder in which a run writes what is said of the items of a scan, block by block."""
+    """Folder where a run writes the item results of a scan, block by block."""
 
     finish: WriteTruth
     keeper: Keeper
 
     def gathered(self, parts: Sequence[Written]) -> ItemFields:
-        """No item in memory, and where they are on disk."""
+        """Return empty item fields, and the location of the items on disk."""
         errors = sum(part.expected_errors for part in parts)
         folder = Path(self.finish.folder)
         none = np.zeros((0, len(self.finish.labels)))
@@ -138,7 +138,7 @@ class TruthFolder:
         }
 
     def believed(self, fields: ItemFields) -> Iterator[Floats]:
-        """Return P(truth) of the items of each block, as it was written."""
+        """Yield P(truth) of the items of each block, as it was written."""
         written: TruthOnDisk = fields["on_disk"]
         for table in read_truths(written.folder, written.blocks):
             names = [name for name in table.column_names if name.startswith("p_")]
@@ -160,18 +160,18 @@ def opened(data: LabelsOnDisk, model: Model) -> Source:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """Totals of a block."""
+    """Totals of a written block."""
 
     sums: Floats  # sum of the class probabilities over the items, shape [truth]
-    expected_errors: float  # expected number of wrong labels among the most probable ones
+    expected_errors: float  # expected number of wrong gold labels
 
 
 @dataclass(frozen=True)
 class WriteTruth:
-    """Writes what is known of the items of a block; it is sent to where the block is processed."""
+    """Function that writes the item results of a block; sent to where the block is processed."""
 
     scan: str  # folder of the scan
-    folder: str  # where the files go
+    folder: str  # folder of the files
     labels: tuple[str, ...]  # names of the labels
 
     def __call__(self, partition: Partition, result: ItemMeans | Floats) -> Written:
@@ -203,7 +203,7 @@ class WriteTruth:
             columns["mcse"] = pa.array(mcse)
         target = truth_path(Path(self.folder), number)
         partial = target.with_suffix(".partial")
-        # probabilities hardly repeat, and names never; a dictionary of them takes most of the time
+        # names and probabilities hardly repeat; their dictionaries would take most of the time
         few_values = ["n", "gold"]
         pq.write_table(pa.table(columns), partial, compression="zstd", use_dictionary=few_values)
         partial.replace(target)
@@ -212,12 +212,12 @@ class WriteTruth:
 
 
 def truth_path(folder: Path, number: int) -> Path:
-    """File with P(truth) of a block."""
+    """Return the path of the file with P(truth) of a block."""
     return folder / f"{number:06d}.parquet"
 
 
 def read_truths(folder: Path, n_blocks: int) -> Iterator[pa.Table]:
-    """Return the tables of all blocks, in the order of the items."""
+    """Yield the tables of all blocks, in item order."""
     import pyarrow.parquet as pq
 
     for number in range(n_blocks):

@@ -1,4 +1,4 @@
-"""Partitions that lie elsewhere: sent once, kept there, sent again where they were lost."""
+"""Remote partitions: sent once, stored there, and sent again if lost."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from annomodels.errors import EngineError
 from annomodels.executors.team import Call, Lost, Remote, Sums, add
 
 ATTEMPTS = 20
-# memory of a process between calls: partitions by run and number, with sums over their items
+# partitions with sums over their items, by run and number, which a process stores between calls
 HELD: dict[tuple[str, int], Block] = {}
-# when a run was last heard of; what nobody asks for in hours is of a run that was killed
+# time of the last call per run; a run without calls for hours was killed
 HEARD: dict[str, float] = {}
 IDLE = 6 * 3600.0
 
 
 class Elsewhere:
-    """Partitions that lie with a team elsewhere."""
+    """Partitions assigned to a remote team."""
 
     def __init__(self, source: Source, team: Remote) -> None:
         self.partitions, self.team = source.partitions, team
         self.token = secrets.token_hex(8)
         self.places = _shared_out([p.n_annotations for p in source.partitions], team.places)
         self.sent: set[int] = set()
-        # rounds of several threads may be on the way at a time
+        # several threads may have rounds in progress
         self.lock = threading.Lock()
 
     def close(self) -> None:
-        """Let all places forget the partitions."""
+        """Remove the partitions from all places."""
         self.team.everywhere(forget, self.token)
 
     @property
@@ -44,19 +44,19 @@ class Elsewhere:
         return len(self.sent) == len(self.places)
 
     def sum(self, job: Callable[..., Sums], arguments: tuple[object, ...]) -> Sums:
-        """Do a job that gives a tuple of arrays on all partitions, and add the results."""
+        """Run a job that returns a tuple of arrays on all partitions, and add the results."""
         found, total = self._rounds(job, arguments, adding=True)
         return add(*found) if total is None else total
 
     def each[T](self, job: Callable[..., T], arguments: tuple[object, ...]) -> list[T]:
-        """Do a job on all partitions, and list the results."""
+        """Run a job on all partitions, and list the results."""
         found, _ = self._rounds(job, arguments, adding=False)
         return [result for part in found for result in part]
 
     def _rounds(
         self, job: Callable[..., object], arguments: tuple[object, ...], adding: bool
     ) -> tuple[list[Any], Any]:
-        """Call all places, those again that were lost; give their results, or the sum."""
+        """Call all places, repeating lost calls; return their results, or the sum."""
         with self.lock:
             self.sent.difference_update(self.team.settle())
         found: list[Any] = [None] * len(self.places)
@@ -84,7 +84,7 @@ class Elsewhere:
                 return found, None
             waiting = lost
             if attempt:
-                shared = arguments  # what was shared may be lost too
+                shared = arguments  # the shared arguments may be lost, too
         raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
 
     def _call(
@@ -98,7 +98,7 @@ class Elsewhere:
 
 
 def _shared_out(sizes: Sequence[int], places: int) -> list[list[int]]:
-    """Assign each place a run of partitions with about as many labels."""
+    """Assign each place consecutive partitions with about as many labels."""
     labels = np.asarray(sizes, dtype=float)
     middle = np.cumsum(labels) - labels / 2.0
     place = np.minimum((middle / max(labels.sum(), 1.0) * places).astype(int), places - 1)
@@ -117,7 +117,7 @@ def carry_out(
     adding: bool,
     partitions: Sequence[Partition] | None,
 ) -> Any:
-    """Do a job on partitions that are kept here, or are from now on."""
+    """Run a job on partitions that are stored here; first store those that were sent."""
     HEARD[token] = time.monotonic()
     if partitions is not None:
         _drop_idle()
@@ -139,7 +139,7 @@ def carry_out(
 
 
 def forget(token: str) -> None:
-    """Drop what is kept for a run."""
+    """Remove the stored partitions of a run."""
     for key in [key for key in list(HELD) if key[0] == token]:
         HELD.pop(key, None)
     HEARD.pop(token, None)

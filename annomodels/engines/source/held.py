@@ -1,4 +1,4 @@
-"""An opened partition, and what is kept of its items between calls."""
+"""An opened partition, and the item data that it stores between calls."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Block:
         self.first, self.n_items = partition.first, codes.n_patterns
         self.held = _opened(codes) if alone or not partition.streamed else None
         self.sums: dict[int, ItemSums] = {}
-        # what jobs leave here for later ones
+        # data that jobs store for later jobs
         self.memory: dict[str, Any] = {}
 
     def open(self) -> tuple[tuple[AnyArray, ...], AnyArray]:
-        """Return what a pass begins with, and the weights of the items; may read a file."""
+        """Return the first arguments of a pass, and the item weights; may read a file."""
         return _opened(self.partition.open()) if self.held is None else self.held
 
     def sums_of(self, chain: int, stage: Stage) -> ItemSums:
-        """Return the sums of a chain, new ones where a new stage begins."""
+        """Return the sums of a chain; a new stage gets new sums."""
         sums = self.sums.get(chain)
         if sums is None or sums.stage != stage:
             sums = ItemSums(self.n_items, self.n_labels, stage, self.scratch)
@@ -44,5 +44,5 @@ def _opened(codes: Encoded) -> tuple[tuple[AnyArray, ...], AnyArray]:
 
 
 def writable(values: AnyArray) -> AnyArray:
-    """Return a writable array, as data in memory are: one type, so one compiled loop."""
+    """Return a writable array, like data in memory: one type, so one compiled loop."""
     return np.require(values, requirements=["C", "W"])

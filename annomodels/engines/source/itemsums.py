@@ -1,7 +1,7 @@
-"""Sums over the kept draws of a chain for the items of one partition, computed where these lie."""
+"""Sums over the stored draws of a chain for the items of a partition, where the items are."""
 
-# Draws come in batches, whose means give Monte Carlo errors. A batch is complete or is dropped, so
-# that lost sums can be computed again from the kept parameters.
+# Draws are in batches, whose means give Monte Carlo errors. An incomplete batch can be dropped, so
+# that lost sums can be recomputed from the stored parameters.
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from annomodels.kernels.passes import Sums
 
 
-# numbers of P(state) to keep for the items
+# maximum size of P(state) for all items
 MOST_STATES = 50_000_000
 
 
@@ -34,29 +34,29 @@ class ItemMeans:
     conditional_entropy: Floats
     # sum over the items of the total variation distances of chains, shape [chain, chain]
     gaps: Floats
-    # means of what the states of an item stand for, and of its squares, shape [2, value, item]
+    # means of the state values of an item, and of their squares, shape [2, value, item]
     values: Floats = field(default_factory=lambda: np.zeros((2, 0, 0)))
-    # shape [item, state]; no state where it was not kept
+    # shape [item, state]; no state if P(state) was not summed
     p_state: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def with_room(n_states: int, n_items: int) -> int:
-    """Return the number of states whose probabilities are kept: none if they take too much room."""
+    """Return the number of states whose probabilities are summed: 0 if there are too many."""
     return n_states if n_items * n_states <= MOST_STATES else 0
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Stage of a run, and what is summed over its draws."""
+    """Stage of a run, and the sizes of its sums."""
 
     number: int
     length: int  # number of draws in a batch
     states: int = 0  # number of states whose probabilities are summed, 0 if none
-    values: int = 0  # number of values of states
+    values: int = 0  # number of state values
 
 
 class ItemSums:
-    """Sums over the kept draws of one chain."""
+    """Sums over the stored draws of one chain."""
 
     def __init__(self, n_items: int, n_classes: int, stage: Stage, scratch: str = "") -> None:
         self.stage, self.length = stage, stage.length
@@ -66,13 +66,13 @@ class ItemSums:
         self.p_state = room((n_items if stage.states else 0, stage.states), scratch)
         values = stage.values, n_items
         self.value_sum, self.value_square = (room(values, scratch) for _ in range(2))
-        # sums that do not go by batches, so that no batch can be taken out of them
+        # sums over all draws, from which no batch can be removed
         self.of_states = self.p_state, self.value_sum, self.value_square
         self.open: list[int] = []
         self.closed: set[int] = set()
 
     def sums(self, order: Ints | None = None) -> Sums:
-        """Return what a pass adds a draw to, class k at place `order[k]`."""
+        """Return the arrays that a pass adds a draw to, class k at position `order[k]`."""
         from annomodels.kernels.passes import Sums
 
         places = np.arange(self.batch.shape[1]) if order is None else np.asarray(order)
@@ -84,19 +84,19 @@ class ItemSums:
         return self.batch, self.p_sum, self.p_square, self.entropy
 
     def hold(self, n: int) -> None:
-        """Note that a loop has added `n` draws, and closed the batches that are full."""
+        """Record that a loop has added `n` draws, and closed the complete batches."""
         full = n // self.length
         self.closed, self.open = set(range(full)), list(range(full * self.length, n))
 
     def clear(self) -> None:
-        """Forget all draws."""
+        """Remove all draws."""
         self.open, self.closed = [], set()
         once = self.batch, self.open_entropy, self.p_sum, self.p_square, self.entropy
         for values in (*once, *self.of_states):
             values[:] = 0.0
 
     def wants(self, draw: int) -> bool:
-        """Return True if a draw is not in the sums yet; another batch drops an open one."""
+        """Return True if a draw is not in the sums; drop an open batch of other draws."""
         if draw // self.length in self.closed or draw in self.open:
             return False
         if self.open and self.open[0] // self.length != draw // self.length:
@@ -104,7 +104,7 @@ class ItemSums:
         return True
 
     def drop(self) -> None:
-        """Forget the open batch, and all draws where it cannot be taken out of the sums."""
+        """Remove the open batch, or all draws if it cannot be removed from the sums."""
         if self.open and any(values.size for values in self.of_states):
             self.clear()
         self._reopen()
@@ -115,26 +115,26 @@ class ItemSums:
         self.open_entropy[:] = 0.0
 
     def note(self, draw: int) -> None:
-        """Note that a draw has been added to the open batch, which is closed when it is full."""
+        """Record that a draw was added to the open batch, and close a complete batch."""
         self.open.append(draw)
         if len(self.open) == self.length:
             self.close()
 
     def close(self) -> None:
-        """Turn the open batch into one more batch mean."""
+        """Add the open batch to the batch means."""
         from annomodels.kernels.products import close_batch
 
-        # one loop, where arrays of numpy would be made for each operation
+        # a single loop, without the temporary arrays of numpy
         close_batch(self.batch, len(self.open), self.p_sum, self.p_square)
         self.entropy += self.open_entropy
         self.closed.add(self.open[0] // self.length)
         self._reopen()
 
     def missing(self, n: int) -> list[int]:
-        """Batches of the first `n` draws that are not in the sums."""
+        """Return the batches of the first `n` draws that are not in the sums."""
         full, rest = divmod(n, self.length)
         if any(number >= full for number in self.closed):
-            # the run was cut short after this draw had been added, before it was kept
+            # the run stopped after a draw was added here, before its parameters were stored
             self.clear()
         out = sorted(set(range(full)) - self.closed)
         if rest and sorted(self.open) != list(range(full * self.length, n)):
@@ -143,8 +143,8 @@ class ItemSums:
 
 
 def room(shape: tuple[int, ...], scratch: str) -> Floats:
-    """Zeros, in memory or in a file that is gone when nobody looks at it any more."""
-    if not scratch or 0 in shape:  # no file is mapped that holds nothing
+    """Return zeros, in memory or in a mapped file that vanishes when it is no longer used."""
+    if not scratch or 0 in shape:  # an empty file cannot be mapped
         return np.zeros(shape)
     os.makedirs(scratch, exist_ok=True)
     with tempfile.TemporaryFile(dir=scratch) as file:
@@ -152,7 +152,7 @@ def room(shape: tuple[int, ...], scratch: str) -> Floats:
 
 
 def item_means(sums: Sequence[ItemSums], n: int, weight: Floats | float = 1.0) -> ItemMeans:
-    """Combine the sums of chains of `n` draws; an item counts `weight` times in their gaps."""
+    """Combine the sums of chains of `n` draws; `weight` of an item applies to the gaps only."""
     # draws after the last full batch count for the entropy only, unless there is no full batch
     batches = n // sums[0].length
     if batches:

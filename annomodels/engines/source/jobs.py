@@ -1,4 +1,4 @@
-"""Jobs on a partition where it lies: draw, expect, sum class probabilities."""
+"""Jobs on a partition where it is: draw, compute expectations, sum class probabilities."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from annomodels.types import AnyArray, Floats, Ints
 if TYPE_CHECKING:
     from annomodels.kernels.passes import Given
 
-# chances of a pass, and the layout of states or None; or, where parameters travel, log prevalence
-# [truth] and log confusion [row, label, truth]
+# the probabilities for a pass, and the layout of states or None; or, if parameters are sent, log
+# prevalence [truth] and log confusion [row, label, truth]
 Parameters = tuple[Any, ...]
 MANY_CELLS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Keeping:
-    """Address of the draw that an iteration keeps."""
+    """Position of the draw that an iteration stores."""
 
     stage: Stage
-    draw: int  # which of its draws
-    orders: Sequence[Ints]  # new place of each class, for each chain
-    chains: Sequence[int]  # which chains these are
+    draw: int  # number of the draw in the stage
+    orders: Sequence[Ints]  # new position of each class, for each chain
+    chains: Sequence[int]  # numbers of the chains
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Kept parameters of successive draws of one chain."""
+    """Stored parameters of successive draws of one chain."""
 
-    chain: int  # which chain, and the number of the first draw
+    chain: int  # numbers of the chain and of the first draw
     first: int
-    draws: dict[str, AnyArray]  # variables that say of the items, [draw, ...]
+    draws: dict[str, AnyArray]  # variables that determine P(truth), [draw, ...]
 
 
 def parameters_of(state: State, here: bool) -> Parameters:
-    """Return the parameters of a state of classes as they are sent."""
+    """Return the parameters of a state in the form for a local pass, or for sending."""
     from annomodels.kernels.passes import chances
 
     logs = state.log_prevalence, state.log_confusion
@@ -60,8 +60,8 @@ def sampled(
     keeping: Keeping | None,
 ) -> tuple[AnyArray, ...]:
     """Draw the state of every item and the row of every label for each chain."""
-    # Gives counts [chain, cell, row], those of further rows [chain, cell, row], sizes [chain,
-    # state], of items with known labels [chain, state, truth], and log likelihoods [chain].
+    # Returns counts [chain, cell, row], those of additional rows [chain, cell, row], sizes [chain,
+    # state], those of items of known truth [chain, state, truth], and log likelihoods [chain].
     from annomodels.kernels.passes import sampled_pass, sums_of
 
     arrays, _ = block.open()
@@ -69,7 +69,7 @@ def sampled(
     given = [_given(known) for known in parameters]
     _, table, _, states = given[0]
     (n_cells, n_states), more = table.shape, 0 if states is None else states.rows.shape[1] - k
-    # a partition has fewer labels than 32 bits can count, and they need half the cache
+    # a partition usually has fewer labels than 32 bits can count, which take half the cache
     small = len(arrays[1]) <= np.iinfo(np.int32).max
     counts = np.zeros((chains, n_cells, k), dtype=np.int32 if small else np.int64)
     extra = np.zeros((chains, n_cells, more), dtype=np.int64)
@@ -81,7 +81,7 @@ def sampled(
         held = None
         if keeping is not None:
             held = block.sums_of(keeping.chains[n], keeping.stage)
-            # a call that is made again finds its draw there
+            # a repeated call finds its draw in the sums
             held = held if held.wants(keeping.draw) else None
         sums = nowhere if held is None or keeping is None else held.sums(keeping.orders[n])
         found[n] = sampled_pass(
@@ -90,25 +90,25 @@ def sampled(
         )  # fmt: skip
         if held is not None and keeping is not None:
             held.note(keeping.draw)
-    # sums over partitions fit into as many bits where each coder has cells of their own
+    # with many cells, sums over partitions fit into as many bits
     wide = counts if counts.size >= MANY_CELLS else counts.astype(np.int64, copy=False)
     return wide, extra, sizes, golds, found
 
 
 def expected(block: Block, parameters: Parameters) -> tuple[AnyArray, ...]:
-    """Return expected counts [row, label, truth], sizes [truth] and the log likelihood, []."""
+    """Return expected counts [row, label, truth], class sizes [truth] and log likelihood []."""
     counts, sizes, _, found = _soft(block, parameters, items=False)
     return counts, sizes, np.array(found)
 
 
 def weighed(block: Block, parameters: Parameters, finish: Finish) -> Any:
-    """Class probabilities [item, truth] under one state, or what `finish` makes of them."""
+    """Return P(truth) [item, truth] under one state, or the result of `finish` on it."""
     p_truth = _soft(block, parameters)[2]
     return p_truth if finish is None else finish(block.partition, p_truth)
 
 
 def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
-    """Sum over the items of the total variation distances of states, shape [state, state]."""
+    """Return total variation distances of states, summed over items, shape [state, state]."""
     known = [_soft(block, state)[2] for state in states]
     return (total_gaps(known, block.open()[1]),)
 
@@ -119,7 +119,7 @@ def missing(block: Block, chains: int, stage: Stage, n: int) -> list[list[int]]:
 
 
 def recounted(block: Block, model: Model, stage: Stage, batches: Sequence[Batch]) -> None:
-    """Take up batches of draws again from their parameters, those that are not there."""
+    """Add missing batches of draws to the sums again, from their parameters."""
     for batch in batches:
         held = block.sums_of(batch.chain, stage)
         if batch.first // stage.length in held.closed:
@@ -151,7 +151,7 @@ def _soft(
 
 
 def _given(parameters: Parameters) -> Given:
-    """Return what a pass takes, where that is."""
+    """Return the arguments of a pass, from the form for a local pass or for sending."""
     from annomodels.kernels.passes import chances
 
     if len(parameters) == 4:

@@ -1,9 +1,9 @@
-"""Parts of the items that are processed where they lie: here, in threads, on a cluster."""
+"""Partitions of the items, processed where they are: here, in threads or on a cluster."""
 
-# A source is a whole cut into partitions, which follow each other without gaps. A partition knows
-# the number of its first item, since random numbers belong to (key, iteration, item of the whole);
-# everything else it counts from 0. It is what travels: opening it where it arrives gives the codes
-# of its items, which it holds or reads from a file.
+# A source is a sequence of partitions without gaps. A partition has the number of its first item in
+# the source, because random numbers depend on (key, iteration, item of the source). All other
+# numbers start at 0. Partitions are sent; opening one at its destination gives the codes of its
+# items, which it contains or reads from a file.
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from annomodels.types import AnyArray, Floats, Ints
 if TYPE_CHECKING:
     from annomodels.data.schema import ItemFields
 
-# finishes the results of a partition where it lies
+# finishes the results of a partition where it is
 Finish = Callable[["Partition", Any], Any] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Coders that are not told apart, and copies of each other."""
+    """Coders that are merged, because they are exchangeable or copies of each other."""
 
-    place: Ints  # place of each coder among those that are told apart, shape [coder]
-    copies: Sequence[Ints]  # coders of each group of copies, the one that counts first
+    place: Ints  # code of each coder after merging, shape [coder]
+    copies: Sequence[Ints]  # coders of each group of copies; the first one counts
 
     def merged(self, codes: Encoded) -> Encoded:
-        """Return items, each label by the coder that represents its own, the first of copies."""
+        """Return items with merged coders, and with the first label of each group of copies."""
         if self.copies:
             item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
             left = kept_of_copies(item, codes.row, self.copies, len(self.place))
@@ -47,19 +47,19 @@ class Alike:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Run of items that can be pickled, sent away and opened there."""
+    """Consecutive items that can be pickled, sent and opened at the destination."""
 
-    first: int  # number of its first item in the whole
+    first: int  # number of its first item in the source
     n_items: int
     n_annotations: int  # number of labels
     items: Encoded | Stored = field(repr=False)  # not collapsed, numbered from 0
     number: int = 0  # number of its block on disk
-    scratch: str = ""  # folder for sums over its items, in memory without
+    scratch: str = ""  # folder for sums over its items; if empty, these are in memory
     alike: Alike | None = None
 
     @property
     def streamed(self) -> bool:
-        """Return True if it is read again for every pass, unless it is the only one of a place."""
+        """Return True if each pass reads it again, unless it is the only one of a place."""
         return isinstance(self.items, Stored)
 
     @property
@@ -74,48 +74,48 @@ class Partition:
 
 
 class Output(Protocol):
-    """Place of what is said of items that are not in memory."""
+    """Destination of item fields that are not in memory."""
 
     @property
     def finish(self) -> Finish:
-        """Function that writes the results of a partition where it lies."""
+        """Function that writes the results of a partition where it is."""
 
     def gathered(self, parts: Sequence[Any]) -> ItemFields:
-        """Fields of a result that concern items, from what `finish` gave of each partition."""
+        """Return the item fields of a result, from the results of `finish` per partition."""
 
     def believed(self, fields: ItemFields) -> Iterator[Floats]:
-        """Return P(truth) of the items of each partition, as it was written."""
+        """Yield P(truth) of the items of each partition, as it was written."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The whole: its sizes and its partitions."""
+    """All items: sizes and partitions."""
 
     partitions: Sequence[Partition] = field(repr=False)
     n_items: int
-    n_labels: int  # number of labels that can be given, and of those that were
+    n_labels: int  # size of the label set, and number of labels given
     n_annotations: int
-    volume: Floats  # share of the labels that each confusion matrix gave, shape [row]
-    has_gold: bool  # whether the truth of any item is known
-    inverse: Ints | None = None  # place of each item among those of the partitions
+    volume: Floats  # proportion of the labels from each confusion matrix, shape [row]
+    has_gold: bool  # whether any item has a known truth
+    inverse: Ints | None = None  # position of each item among those of the partitions
     output: Output | None = None
 
     @property
     def n_rows(self) -> int:
-        """Number of confusion matrices: coders, or 1 where all share one."""
+        """Number of confusion matrices: that of the coders, or 1 if all share one."""
         return len(self.volume)
 
     @property
     def finish(self) -> Finish:
-        """Function that finishes the results of a partition where it lies, or None."""
+        """Function that finishes the results of a partition where it is, or None."""
         return None if self.output is None else self.output.finish
 
     def opened(self) -> Iterator[Encoded]:
-        """Open all partitions, one after the other."""
+        """Yield the codes of each partition."""
         return (partition.open() for partition in self.partitions)
 
     def gathered(self, parts: Sequence[Any]) -> ItemFields:
-        """Fields of a result that concern items, from what came back of each partition."""
+        """Return the item fields of a result, from the results of each partition."""
         if self.output is not None:
             return self.output.gathered(parts)
         if isinstance(parts[0], ItemMeans):
@@ -132,7 +132,7 @@ class Source:
         return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropies(p)}
 
     def believed(self, fields: ItemFields) -> Iterator[Floats]:
-        """Return P(truth) of the items of each partition, from the fields of a result."""
+        """Yield P(truth) of the items of each partition, from the fields of a result."""
         if self.output is not None:
             yield from self.output.believed(fields)
             return
@@ -141,7 +141,7 @@ class Source:
 
 
 def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
-    """Merge coders of the same place [coder], and keep the first label of copies per item."""
+    """Merge coders of equal `place` [coder], and keep the first label of copies per item."""
     if np.array_equal(place, np.arange(len(place))) and not copies:
         return source
     merged = Alike(place, copies)
@@ -166,7 +166,7 @@ def cut(codes: Encoded, parts: int) -> Source:
 
 
 def _slice(codes: Encoded, lo: int, hi: int) -> Encoded:
-    """Items lo..hi with numbers of their own; labels and rows are views."""
+    """Return items lo..hi, renumbered from 0; labels and rows are views."""
     begin, end = int(codes.starts[lo]), int(codes.starts[hi])
     own: dict[str, AnyArray] = {name: getattr(codes, name)[lo:hi] for name in ("gold", "weight")}
     return Encoded(

@@ -1,4 +1,4 @@
-"""Partitions spread over a team: over threads of this process, or elsewhere."""
+"""Partitions distributed over a team: over threads of this process, or elsewhere."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from annomodels.executors.team import Remote, Sums, Team, Threads
 
 
 class Forgotten(EngineError):
-    """A machine was lost with the counts that it kept of its items: the run is made again."""
+    """A machine was lost with the item data that it stored: the run is repeated."""
 
 
 LOST = "What was kept of some items was lost with the machine that held it."
 
 
 class Spread:
-    """A source whose partitions lie with a team."""
+    """A source whose partitions are assigned to a team."""
 
     def __init__(self, source: Source, team: Team) -> None:
         self.source, self.team = source, team
         self.elsewhere = Elsewhere(source, team) if isinstance(team, Remote) else None
         self.here = self.elsewhere is None
-        # one part of this process: nothing is carried anywhere, which a small pass would notice
+        # one local part: nothing is dispatched, which would slow down small passes
         self.alone = self.here and len(source.partitions) == 1
         self.blocks: dict[int, Block] = {}
 
@@ -45,33 +45,33 @@ class Spread:
         return self.elsewhere is None or self.elsewhere.complete
 
     def sum(self, job: Callable[..., Sums], *arguments: object) -> Sums:
-        """Do a job that gives a tuple of new arrays on all partitions, and add the results."""
+        """Run a job that returns new arrays on all partitions, and add the results."""
         if self.elsewhere is not None:
             return self.elsewhere.sum(job, arguments)
         found = self._done(job, arguments)
         total = next(found)
-        for result in found:  # one after the other, whatever the number of threads
+        for result in found:  # in order, for any number of threads
             for into, values in zip(total, result, strict=True):
                 into += values
         return total
 
     def each[T](self, job: Callable[..., T], *arguments: object) -> list[T]:
-        """Do a job on all partitions, and list the results."""
+        """Run a job on all partitions, and list the results."""
         if self.elsewhere is not None:
             return self.elsewhere.each(job, arguments)
         return list(self._done(job, arguments))
 
     def _done[T](self, job: Callable[..., T], arguments: tuple[object, ...]) -> Iterator[T]:
-        """Do a job on the partitions, each thread on the next one that is left."""
+        """Run a job on the partitions; each thread takes the next one that is left."""
         numbers = range(len(self.source.partitions))
         return cast("Threads", self.team).map(lambda n: job(self.block(n), *arguments), numbers)
 
     def block(self, number: int) -> Block:
-        """Return an opened partition of this process."""
+        """Return an opened local partition."""
         if number not in self.blocks:
             partitions = self.source.partitions
             alone = len(partitions) <= self.team.places
-            # the first one counts, if two threads come at a time
+            # if two threads come here at the same time, the first block counts
             self.blocks.setdefault(number, Block(partitions[number], alone))
         return self.blocks[number]
 
@@ -79,7 +79,7 @@ class Spread:
 def repeated(
     run: Callable[[Spread], RawResult], source: Source, crew: Team, settings: Settings
 ) -> RawResult:
-    """Do a run that keeps what it needs with a team, again where some of that was lost."""
+    """Run a function that stores data with a team; repeat it if some of the data are lost."""
     try:
         for attempt in range(ATTEMPTS):
             try:

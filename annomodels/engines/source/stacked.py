@@ -1,4 +1,4 @@
-"""Jobs of a stack where items lie: its mode, its mixture, and truths drawn from it."""
+"""Jobs of a stack where the items are: its mode, its mixture, and truths drawn from it."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from annomodels.types import AnyArray, Floats, Ints
 if TYPE_CHECKING:
     from annomodels.models.mixtures.stack import Dependence, Stack
 
-# numbers of P(truth) under draws of the layer that are there at a time
+# maximum size of P(truth) under draws of the layer at a time
 CELLS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Draws of sharpness [draw], and of share of unknown items and tilt [draw, truth]."""
+    """Draws of sharpness [draw], proportions of unknown items and tilt [draw, truth]."""
 
     sharpness: Floats
     unknown: Floats
     tilt: Floats
 
     def part(self, chosen: slice | Ints) -> tuple[Floats, Floats, Floats]:
-        """Return some of the draws."""
+        """Return the arrays of some draws."""
         return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
 
 
 def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
-    """Return what a pass over all coders begins with, and their number."""
+    """Return the first arguments of a pass over all coders, and the number of rows."""
     if block.partition.alike is None:
         return block.open()[0], block.n_rows
     codes = block.partition.whole.open()
@@ -49,7 +49,7 @@ def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
 def weighed(
     block: Block, log_rows: Floats, log_prevalence: Floats, correlation: float
 ) -> tuple[Ints, Ints]:
-    """Keep log P(truth) of the items; gives counts [cell, truth] and sizes [truth], in parts."""
+    """Store log P(truth) of the items; return integer counts [cell, truth] and sizes [truth]."""
     from annomodels.kernels.mixtures.stacked import weighed_pass
 
     arrays, _ = block.open()
@@ -65,7 +65,7 @@ def weighed(
 
 
 def correlated(block: Block, right: Floats) -> tuple[Ints]:
-    """Sum products of the errors of pairs of labels, see :func:`correlated_errors`."""
+    """Sum products of the errors of label pairs, see :func:`correlated_errors`."""
     from annomodels.kernels.mixtures.stacked import correlated_errors
 
     arrays, _ = block.open()
@@ -75,7 +75,7 @@ def correlated(block: Block, right: Floats) -> tuple[Ints]:
 
 
 def _votes(block: Block) -> Ints:
-    """Count the labels of the items, those of copies too, shape [item, label]."""
+    """Count the labels of the items, including those of copies, shape [item, label]."""
     ((starts, cell, _), _), k = _all_coders(block), block.n_labels
     item = np.repeat(np.arange(block.n_items), np.diff(starts))
     votes = np.bincount(item * k + (cell % k).astype(np.int64), minlength=block.n_items * k)
@@ -83,12 +83,12 @@ def _votes(block: Block) -> Ints:
 
 
 def vote_patterns(block: Block) -> tuple[Ints, Ints]:
-    """Return what votes there are and how often, see :func:`patterns`."""
+    """Return the distinct patterns of votes and their counts, see :func:`patterns`."""
     return patterns(_votes(block))
 
 
 def mixed(block: Block, stack: Stack, dependence: Dependence) -> tuple[Floats, Ints]:
-    """Mix mode and votes; gives the logs of the mixture and the truth of known items."""
+    """Mix mode and votes; return the log mixture and the truth of the known items."""
     log_q = room((block.n_items, block.n_labels), block.scratch)
     starts, _, gold = block.open()[0]
     votes = _votes(block).astype(float)
@@ -108,7 +108,7 @@ def believed(
     block: Block, layer: Layer, finish: Finish, whole: bool
 ) -> tuple[Any, Floats | None, Floats | None]:
     """Compute P(truth) of the items, or the result of `finish` on it."""
-    # If `whole`, gives too the logs of the model at its mode and of the mixture [item, truth].
+    # If `whole`, also returns log P(truth) at the mode and of the mixture, [item, truth].
     log_q, (arrays, _) = _of(block, "log mixture"), block.open()
     gold = arrays[2]
     mean, entropy, mcse = averaged(log_q, layer)
@@ -123,7 +123,7 @@ def believed(
 
 
 def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
-    """P(truth) averaged over the layer, its entropy in nats, and the error of the average."""
+    """Average P(truth) over the layer; return it, its entropy in nats and its standard error."""
     n, k = log_q.shape
     p, square, entropy = np.empty((n, k)), np.empty((n, k)), np.empty(n)
     step = max(1, CELLS // (len(layer.unknown) * k))
@@ -139,8 +139,8 @@ def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
 def truths_drawn(
     block: Block, sharpness: Floats, unknown: Floats, tilt: Floats, key: int, iteration: int
 ) -> tuple[AnyArray, ...]:
-    """Draw the truth of all items under some draws of the layer, from an iteration on."""
-    # Gives counts [draw, cell, truth], sizes [draw, truth] and, of each draw, the number of wrong
+    """Draw the truth of all items under some draws of the layer, starting at an iteration."""
+    # Returns counts [draw, cell, truth], sizes [draw, truth] and, per draw, the number of wrong
     # gold labels among items of unknown truth.
     from annomodels.kernels.mixtures.stacked import stacked_truths
 

@@ -81,7 +81,10 @@ def repeated_problem(
         f"If repeats are meant, use {Option('repeats', 'all')}; to count only the first label of "
         f"each coder on an item, {Option('repeats', 'first')}."
     )
-    remedy = f"No column that is left makes the rows unique. If rows are items, number them. {keep}"
+    remedy = (
+        "No column that is left makes the rows unique and the items such as several coders "
+        f"labeled. If rows are items, number them. {keep}"
+    )
     options: tuple[tuple[str, Any], ...] = ()
     if found is not None:
         columns, rest = found

@@ -2,14 +2,17 @@
 
 Data sets with the answers of each coder come so: ``{"annotators": ["a", "b"], "labels": [1, 0]}``,
 ``{"annotations": [{"annotator": "a", "label": 1}]}``, ``{"labels": {"a": 1, "b": 0}}``, or, where
-text is marked, ``{"PER": {"a": [[0, 4]]}}``; and as texts in the cells of a table.
+text is marked, ``{"PER": {"a": [[0, 4]]}}``; and as texts in the cells of a table. Answers may also
+lie deeper: ``{"sentences": [{"text": "..", "responses": [{"worker": "a", "response": "yes"}]}]}``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,7 +22,7 @@ from annomodels.io.objects import KEY, at, cell_value, is_list_of, named_records
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
-from annomodels.io.tables.keys import parts_of
+from annomodels.io.tables.keys import key_of, parts_of
 from annomodels.io.words import ALIASES, BOXES, is_asked
 
 _SAMPLE = 50
@@ -27,6 +30,7 @@ _MOST = 50  # most different labels of coders who stand side by side in a cell
 _IDS = ("id", "_id", "uid", "uuid", "idx", "index", "key", "docid", "doc_id")
 _SCALAR = (str, int, float, bool)
 _MARKS = (", ", ",", ";", "|")
+_ANSWERS = "responses"  # field of the answers to an item that lies within a record
 
 Record = Mapping[str, Any]
 Answer = tuple[Any, str, Any]  # coder, question ("" where lists are uneven) and label
@@ -41,6 +45,7 @@ class Layout:
     answers: Callable[[Record, str, str], Iterable[Answer]]
     coder: str = ""
     note: str = ""
+    is_deep: bool = False  # several items in a record
 
 
 def is_nested(source: Source, options: Options) -> bool:
@@ -55,9 +60,9 @@ def read_nested(found: Records) -> None:
         remedy = f"Name the fields of coders and labels: {Option('coder')}, {Option('label')}."
         found.problems.append(NoLabels(what, source.name, remedy))
         return
-    name = _item_field(source, options, layout)
+    name = KEY if layout.is_deep else _item_field(source, options, layout)
     uneven = 0
-    for row, record in _records(source):
+    for row, record in _deep(source) if layout.is_deep else _records(source):
         item = row if name is None else at(record, name)
         text = at(record, found.text_field(record))
         found.text(item, text)
@@ -100,6 +105,55 @@ def _records(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
             yield row, {"responses": record}
 
 
+def _deep(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
+    """Items within records, as one record each: what is said of them, and their answers.
+
+    They are named by the record and by those parts of their place in it that differ.
+    """
+    records = list(_records(source))
+    own = [name for name in records[0][1] if name.casefold() in _IDS] if records else []
+    names = [str(record.get(own[0], row)) if own else str(row) for row, record in records]
+    if len({*names}) < len(names):
+        names = [str(row) for row, _ in records]
+    found = [
+        (row, (name, *path), within)
+        for (row, record), name in zip(records, names, strict=True)
+        for path, within in _items_in(record)
+    ]
+    width = max((len(path) for _, path, _ in found), default=0)
+    even = all(len(path) == width for _, path, _ in found)
+    told = [n for n in range(width) if not even or len({path[n] for _, path, _ in found}) > 1]
+    for row, path, within in found:
+        yield row, {KEY: key_of(path[n] for n in told if n < len(path)), **within}
+
+
+def _items_in(
+    value: object, most: int | None = None
+) -> Iterator[tuple[tuple[str, ...], dict[str, object]]]:
+    """Places of lists of answers that name their coders, with the plain fields beside them.
+
+    Only the first fields and members are looked into if it is said how many at the most.
+    """
+    if isinstance(value, dict):
+        for name, held in islice(value.items(), most):
+            if is_list_of(held, dict) and any(_who([part]) is not None for part in held[:_SAMPLE]):
+                beside = {n: v for n, v in value.items() if isinstance(v, _SCALAR) and n != KEY}
+                yield (name,), {**beside, _ANSWERS: held}
+            else:
+                yield from (((name, *path), within) for path, within in _items_in(held, most))
+    elif isinstance(value, list):
+        for n, part in enumerate(islice(value, most), 1):
+            yield from (((str(n), *path), within) for path, within in _items_in(part, most))
+
+
+def _who(answers: Sequence[Record], coder: str | None = None) -> str | None:
+    """Field that names the coder in each of some answers."""
+    keys = dict.fromkeys(key for part in answers for key in part)
+    who = next((key for key in keys if key == coder or _is_word(key, "coder")), None)
+    named = who is not None and all(isinstance(part.get(who), _SCALAR) for part in answers)
+    return who if named else None
+
+
 def _layout(source: Source, options: Options) -> Layout | None:
     if not source.is_json and not _has_brackets(source, options):
         return None
@@ -114,10 +168,9 @@ def _layout(source: Source, options: Options) -> Layout | None:
     objects = {n: vs for n, vs in wanted.items() if all(is_list_of(v, dict) for v in vs)}
     for name, values in objects.items():
         inner = [part for value in values for part in value]
-        keys = dict.fromkeys(key for part in inner for key in part)
-        who = next((key for key in keys if key == options.coder or _is_word(key, "coder")), None)
-        if who is not None and all(isinstance(part.get(who), _SCALAR) for part in inner):
-            return Layout((name,), _in_objects, who)
+        who = _who(inner, options.coder)
+        if who is not None:
+            return Layout((name,), _answers_in(inner), who)
     if found := [n for n, values in wanted.items() if all(_is_by_coder(v, n) for v in values)]:
         return Layout(tuple(found), _by_coder)
     for who in coders:
@@ -133,6 +186,21 @@ def _layout(source: Source, options: Options) -> Layout | None:
     if places_of(fields.get(options.label or "", ())):
         note = "The lists name no coders: a place in the list counts as a coder."
         return Layout((str(options.label),), _in_places, note=note)
+    if source.is_json and asked is None and options.item is None:
+        return _deep_layout([record for _, record in islice(_records(source), _SAMPLE)])
+    return None
+
+
+def _deep_layout(records: Sequence[Record]) -> Layout | None:
+    """Answers below the fields of records; which fields hold them is the same in all records."""
+    found = [one for record in records for _, one in _items_in(record, _SAMPLE)]
+    inner: list[Record] = [part for one in found for part in one[_ANSWERS]]  # type: ignore[attr-defined]
+    named = Counter(who for part in inner if (who := _who([part])) is not None)
+    answers = _answers_in(inner)
+    for who, _ in named.most_common(1):
+        asked = {question for one in found for _, question, _ in answers(one, _ANSWERS, who)}
+        if len(asked) > 1 or any(_is_word(question, "label") for question in asked):
+            return Layout((_ANSWERS,), answers, who, is_deep=True)
     return None
 
 
@@ -169,11 +237,18 @@ def _is_word(name: str, role: str = "") -> bool:
 # -- what a field of a record holds ----------------------------------------------------------
 
 
-def _in_objects(record: Record, field: str, coder: str) -> Iterator[Answer]:
+def _answers_in(parts: Iterable[Record]) -> Callable[[Record, str, str], Iterator[Answer]]:
+    """Return what finds answers such as these; lists of objects within them are none."""
+    held = {n for part in parts for n, value in part.items() if is_list_of(value, dict)}
+    return partial(_in_objects, held=frozenset(held))
+
+
+def _in_objects(record: Record, field: str, coder: str, held: Collection[str]) -> Iterator[Answer]:
     """Answers in ``[{"annotator": "a", "label": 1}]``: what is called a label, else all else."""
     cell = cell_value(record.get(field))
     for part in cell if isinstance(cell, list) else ():
-        names = [name for name in part if name != coder] if isinstance(part, dict) else []
+        fields = part if isinstance(part, dict) else ()
+        names = [name for name in fields if name != coder and name not in held]
         own = [name for name in names if _is_word(name, "label")]
         for name in own or [name for name in names if _plain(name) not in ("", *_IDS)]:
             value = part[name]

@@ -249,13 +249,16 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
 def no_header(table: Table) -> bool:
     """Return True if the first row looks like the others: cells but the first occur below.
 
-    If not all occur, the others have the length and the digits of the cells below.
+    If not all occur, the others have the length and the digits of the cells below. A cell of
+    many words that occurs below is enough: no column is called after one of its cells.
     """
     names = [name for name in table.header if name != table.coder]
     if not len(table) or not names or (is_named(names[0]) and len(names[0].split()) <= _NAME):
         return False
     known = {name: set(map(str, table.columns[name][:_HEAD])) for name in names}
     first, *rest = [(name, bool(name) and name in cells) for name, cells in known.items()]
+    if any(occurs and len(name.split()) > _NAME for name, occurs in (first, *rest)):
+        return True
     if not any(occurs for _, occurs in rest):
         return False
     if all(occurs for _, occurs in rest):

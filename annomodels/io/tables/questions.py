@@ -210,6 +210,12 @@ def choose_question(
             f"Choose one with {Option('question', names[0])}; annomodels run and "
             "agree analyze each separately with --question '*'."
         )
+        if parts := _filled_from_left(counts):
+            what += f" {parts[0]!r} to {parts[-1]!r} are filled from the left: are they one answer?"
+            remedy += (
+                " Several labels of one answer go into a list, as in JSON lines with "
+                f'"label": ["a", "b"], which {Option("sets", True)} reads.'
+            )
         most = sorted(names, key=lambda name: -counts[name])  # which is most likely meant
         return None, [Problem(what, where, remedy, tuple(map(str, most)), code="several-questions")]
     if asked in counts:
@@ -217,6 +223,26 @@ def choose_question(
     known = f"The questions are {some(names)}." if names else "Leave out the question."
     remedy = meant(asked, names) + known
     return None, [Problem(f"Unknown question {asked!r}.", where, remedy, code="unknown-question")]
+
+
+_NUMBERED = re.compile(r"(.*\D)(\d+)")
+_FEWEST_PARTS = 3  # columns that hold one answer
+
+
+def _filled_from_left(counts: Mapping[str, int]) -> list[str]:
+    """Questions numbered from 1, each with no more labels than the one before."""
+    by_stem: dict[str, dict[int, str]] = {}
+    for name in counts:
+        if found := _NUMBERED.fullmatch(str(name)):
+            by_stem.setdefault(found[1], {})[int(found[2])] = name
+    for numbers in by_stem.values():
+        row = [numbers[n] for n in sorted(numbers)]
+        sizes = [counts[name] for name in row]
+        in_order = [*sorted(numbers)] == [*range(1, len(row) + 1)]
+        falling = sizes == sorted(sizes, reverse=True) and 2 * sizes[-1] < sizes[0]
+        if len(row) >= _FEWEST_PARTS and in_order and falling:
+            return row
+    return []
 
 
 # -- known truth among the columns, and what is made of the labels of others -----------------------

@@ -9,7 +9,7 @@ import numpy as np
 from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.random import TRUTH, uniform_at
 
-# parts of a label, and of a pair of labels, in which expected counts are added
+# integer units per label, and per pair of labels, in which expected counts are added
 UNIT, PAIR = 2.0**30, 2.0**20
 
 
@@ -29,11 +29,10 @@ def stacked_truths(
     counts: Array,
     sizes: Array,
 ) -> int:
-    """Draw the truth of every item given the layer of a stack, and count."""
-    # log_q [item, truth] is that of its mixture. Random numbers are those of item first and the
-    # items after it. Adds to counts [cell, truth] and sizes [truth],
-    # which begin at zero, and gives the number of items of unknown truth whose best class was not
-    # the one drawn.
+    """Draw and count the truth of each item given the layer of a stack."""
+    # log_q [item, truth] is log P(truth) of the mixture. Item 0 has the random numbers of item
+    # `first` of the source. Adds to counts [cell, truth] and sizes [truth]. Returns the number of
+    # items of unknown truth whose best class differs from the drawn one.
     n_classes = log_q.shape[1]
     p = np.empty(n_classes)
     informed = 1.0 - unknown.sum()
@@ -76,11 +75,11 @@ def weighed_pass(
     counts: Array,
     sizes: Array,
 ) -> None:
-    """Compute log P(truth) of every item, its labels weighed, and count what is expected."""
-    # Each of n labels has the weight 1 / (1 + correlation (n - 1)). log_rows is [cell, truth]; of
-    # none, P(truth) are the shares of the votes. Items of known truth count as such, while log_p
-    # [item, truth] is what their labels say. Adds to counts [cell, truth] and sizes [truth], which
-    # are whole numbers of parts of a label, so that their sum depends on no order.
+    """Compute log P(truth) of each item from weighted labels, and add expected counts."""
+    # Each of n labels has the weight 1 / (1 + correlation (n - 1)). log_rows is [cell, truth]; if
+    # empty, P(truth) comes from smoothed vote shares. Items of known truth are counted at it, while
+    # log_p [item, truth] depends on labels only. Adds to counts [cell, truth] and sizes [truth] in
+    # integer units, so that their sums do not depend on the order.
     n_classes = sizes.shape[0]
     p = np.empty(n_classes)
     for i in range(gold.shape[0]):
@@ -124,10 +123,10 @@ def weighed_pass(
 def correlated_errors(
     starts: Array, cell: Array, gold: Array, right: Array, log_p: Array, sums: Array
 ) -> None:
-    """Sum products of the errors of pairs of labels of an item, given its truth."""
-    # right [row, truth] is the probability that a coder gives the true label. Adds to sums the
-    # products of what errors exceed their expectation, those of their standard deviations, and
-    # the variance of the first if errors are independent, as whole numbers of parts.
+    """Sum products of the errors of label pairs of an item, given its truth."""
+    # right [row, truth] is the probability that a coder gives the true label. Adds to sums, in
+    # integer units: products of centered errors, products of their standard deviations, and the
+    # variance of the first sum for independent errors.
     n_classes = right.shape[1]
     for i in range(gold.shape[0]):
         for k in range(n_classes):

@@ -161,7 +161,7 @@ def _how_to_check(facts: Facts) -> list[Part]:
     if facts.unsupported("gold") or not rest:
         return []
     folder = audited.folder_of(facts)
-    draw = f"annomodels audit {folder} --size {audited.advised(facts)[0]} -o audit.csv"
+    draw = f"annomodels audit {folder} --size {facts.to_audit[0]} -o audit.csv"
     use = f"annomodels estimate {folder} --truth audit.csv"
     return [
         Part("heading", "Check random items", "check-items"),

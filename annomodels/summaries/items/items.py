@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,8 @@ FEWEST_DRAWS, MOST_DRAWS = 100, 500
 WORTH_NAMING = 0.15
 TWO_READINGS = "An expert decided that it has two readings."
 CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
+
+_P_CONTESTED: WeakKeyDictionary[Annotations, Floats] = WeakKeyDictionary()
 
 COLUMNS = columns(
     "item n label probability state disagreement doubt difficulty p_ambiguous p_easy reason"
@@ -110,13 +113,23 @@ def _draws(tree: xr.DataTree, data: Annotations) -> Draws:
 
 def to_decide(data: Annotations, p_ambiguous: object = None) -> tuple[Floats, Bools]:
     """Return P(contested) of each item, and which ones an expert should decide."""
-    p = contested(without_copies(data))
+    p = p_contested_of(data)
     if p_ambiguous is None:
         chosen, groups = _divided(p, data)
         chosen &= not groups or data.n_labels == 2
     else:
         chosen = np.asarray(p_ambiguous) > 0.5
     return p, chosen & (data.known < 0)
+
+
+def p_contested_of(data: Annotations) -> Floats:
+    """P(contested) of each item, which gold labels, items and next labels share."""
+    # of the labels alone, so that all fits of the same data share it
+    if data not in _P_CONTESTED:
+        p = contested(without_copies(data))
+        p.setflags(write=False)
+        _P_CONTESTED[data] = p
+    return _P_CONTESTED[data]
 
 
 def _divided(p: Floats, data: Annotations) -> tuple[Bools, bool]:
