@@ -48,7 +48,7 @@ def simulate(
     """Draw parameters, truth and labels; the last items are known, some may have no answer."""
     item, coder = calibration.design()
     state = model.sample_parameters(CODERS, k, rng)
-    values = result_of(model, {n: v[None] for n, v in model.pymc_start(state).items()})
+    values = result_of(model, {n: v[None] for n, v in model.kept_values(state).items()})
     values = {name: value[0] for name, value in values.items()}
     truth = (rng.random((ITEMS, 1)) > values["prevalence"].cumsum()[:-1]).sum(axis=1)
     no_answer = values["no_answer"][coder, truth[item]]

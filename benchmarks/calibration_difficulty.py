@@ -165,7 +165,7 @@ def replicate(this: Ready, case: Case, seed: int, number: int) -> Any:
         this.sampler.with_data(data_weight=weight), draws=RANKS * EVERY, tune=TUNE, chains=1,
         cores=1, seed=int(rng.integers(2**31)), progress_bar=False, save_warmup=False,
         target_accept=Settings().target_accept,
-        adaptation="low_rank" if case.model.correlated else "diag",
+        adaptation="low_rank" if any(p.correlated for p in case.model.variables(2)) else "diag",
     )  # fmt: skip
     posterior = trace["posterior"].to_dataset()
     all_of: dict[str, Ints] = {}

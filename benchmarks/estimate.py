@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 import annomodels as am
 from annomodels.auditing.answers import Answers
-from annomodels.auditing.design import allocate, beliefs, stratify
+from annomodels.auditing.design import allocate, beliefs, calibration_prior, stratify
 from annomodels.auditing.estimator import Estimator, Observed
 from annomodels.auditing.rectify import ENDS, exact, prediction_powered, weighted
 from annomodels.auditing.tables import (
@@ -168,7 +168,7 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
     part = each.truth >= 0
     n = int(part.sum())
     strata = stratify(each.p, part, size)
-    estimator = Estimator(each.p, strata, *each.fit.model.calibration_prior)
+    estimator = Estimator(each.p, strata, *calibration_prior(each.fit))
     members = [np.flatnonzero(strata.stratum == s) for s in range(len(strata))]
     share = allocate(strata, size)
     everything = Observed(np.flatnonzero(part), each.truth[part], np.ones(n))

@@ -239,11 +239,7 @@ def declared_names() -> set[str]:
         each.name
         for model in models
         for k in (2, 3)
-        for each in (
-            *model.parameters(k),
-            *model.drawn_parameters(k),
-            *model.auxiliary_parameters(k),
-        )
+        for each in (*model.parameters(k), *model.variables(k))
     }
 
 

@@ -14,6 +14,7 @@ from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.design import (
     belief_mark,
     beliefs,
+    calibration_prior,
     fingerprint,
     open_items,
     stratify,
@@ -294,7 +295,7 @@ def estimate(
     seen, alone = counts_of(answered, strata, weight, cluster, alike=use == "audit")
     tables = Tables(
         fit=fit,
-        estimator=Estimator(beliefs(fit), strata, *fit.model.calibration_prior),
+        estimator=Estimator(beliefs(fit), strata, *calibration_prior(fit)),
         seen=seen,
         answers=answered,
         weights=alone,

@@ -15,6 +15,7 @@ from annomodels.auditing.design import (
     Design,
     allocate,
     beliefs,
+    calibration_prior,
     fingerprint,
     labels_mark,
     names_of,
@@ -187,7 +188,7 @@ def audit(
         raise AnnotationError(Problem(what, remedy=f"Ask for at most {room:,}."))
     forecast, wanted = [], size or AUDIT_DOCUMENTS
     if not is_of_spans(fit):
-        forecast = forecast_widths(beliefs(fit), part, fit.model.calibration_prior)
+        forecast = forecast_widths(beliefs(fit), part, calibration_prior(fit))
         wanted = size or DEFAULT_SIZE
     if width is not None:
         wanted = max(needed(forecast, width, int(part.sum())) - len(had), 1)
@@ -227,7 +228,7 @@ def audit(
         table["text"] = [fit.data.texts[item] for item in new]
     table["label"] = ""
     table[AUDIT] = design.data
-    expected = forecast_widths(beliefs(fit), part, fit.model.calibration_prior, (len(every),))
+    expected = forecast_widths(beliefs(fit), part, calibration_prior(fit), (len(every),))
     total = int(open_items(fit).sum())
     notes = [
         f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "

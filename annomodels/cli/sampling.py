@@ -130,7 +130,7 @@ def is_compiled(engine: str, model: Model) -> bool:
     part = {"gibbs": "iterations", "em": "passes", "nuts": "difficulty"}[engine]
     if engine == "gibbs" and model.truth == "number":
         part = "interval"
-    elif engine == "gibbs" and (model.stacks or model.by_states):
+    elif engine == "gibbs" and (model.stacks or model.coder_model is not model):
         part = "mixtures/stacked" if model.stacks else "passes"
     own = Path(compiling.__file__).parent
     source = own / f"{part}.py"

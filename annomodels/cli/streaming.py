@@ -59,7 +59,7 @@ def scanned(job: Job) -> Scanned:
 
 def refuse_the_rest(job: Job) -> None:
     """Refuse all options that streams do not support, before reading."""
-    from annomodels.models.catalog import class_of
+    from annomodels.models.catalog import class_of, streamable
     from annomodels.scale.scanning import scan
 
     known = inspect.signature(scan).parameters
@@ -70,7 +70,7 @@ def refuse_the_rest(job: Job) -> None:
     given += ["several --question"] if several(job.reading) else []
     given += [] if isinstance(job.reading["scale"], str) else ["--scale NAME=..."]
     model = job.sampling.model
-    if model is not None and not class_of(model).by_counts:
+    if model is not None and not streamable(class_of(model)):
         given.append(f"--model {model}")
     if job.sampling.options["engine"] == "nuts":
         given.append("--engine nuts")

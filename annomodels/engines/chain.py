@@ -37,7 +37,7 @@ class Chain:
         n_rows, n_labels = state.log_confusion.shape[:2]
         # item-level parameters, if items have states
         self.own: ItemParameters | None = None
-        if model.by_states:
+        if model.coder_model is not model:
             self.own = ItemParameters(cast("StateModel", model), n_rows, n_labels)
         self.key = np.uint64(key)
         self.relabel = relabel
@@ -76,7 +76,7 @@ class Chain:
 
     def values(self) -> dict[str, AnyArray]:
         """Return the variables of a result that are stored per draw."""
-        values: dict[str, AnyArray] = self.coders.pymc_start(self.state)
+        values: dict[str, AnyArray] = self.coders.kept_values(self.state)
         if self.own is None:
             return values
         return self.model.result_values({**values, **deepcopy(self.own.values)})

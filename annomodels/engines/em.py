@@ -120,7 +120,7 @@ class _Census:
             parts = class_probabilities(spread, self.modes[best].state, source.finish)
         settings.tell("em", 1.0)
         mode = self.modes[best]
-        values = model.pymc_start(mode.state)
+        values = model.kept_values(mode.state)
         return RawResult(
             posterior={name: value[None, None] for name, value in values.items()},
             lp=np.array([[mode.objective]]),

@@ -43,7 +43,7 @@ def run(
     """Sample the posterior; chains that have not mixed continue, up to 16 times as long."""
     from annomodels.executors.choose import team
 
-    if model.by_states:
+    if model.coder_model is not model:
         settings = _all_here(model, settings)
     crew = team(settings.executor or "threads", settings.threads)
     return sample(model, source_of(model, data, settings, crew), settings, crew)

@@ -85,7 +85,7 @@ def add_priors(model: ConjugateModel | StateModel, kept: Iterable[DrawStore]) ->
             some = slice(lo, min(lo + step, part.n))
             least = np.finfo(part.dtype).tiny  # replaces probabilities rounded to 0
             values = {n: np.maximum(v[some], least).astype(float) for n, v in part.arrays.items()}
-            part.lp[some] += model.log_prior_of_draws(values)
+            part.lp[some] += model.log_prior(values)
 
 
 class Trace:
@@ -109,7 +109,7 @@ class Trace:
             order = canonical_order(few, self.volume)
             if (order != np.arange(len(order))).any():
                 few = self.model.ordered(few, order)
-        draws = {name: v[None, None] for name, v in self.model.pymc_start(few).items()}
+        draws = {name: v[None, None] for name, v in self.model.kept_values(few).items()}
         values = watched_of(self.model, draws, self.volume)[0]
         if not self.n:
             self.values = np.empty((self.room, values.shape[1]))

@@ -65,7 +65,7 @@ def raw(sample: Sampler, model: PairModel, data: Candidates, settings: Settings)
     }
     return RawResult(
         posterior,
-        drawn.log_likelihood + model.log_prior(drawn.values),
+        drawn.log_likelihood + model.log_prior(vars(drawn.values)),
         stats=drawn.stats,
         groups={"truth": truth},
         attrs={"seconds": clock.seconds, "rhat_max": rhat, "ess_min": ess, **drawn.attrs},

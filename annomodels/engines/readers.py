@@ -146,7 +146,7 @@ def build_readers(codes: Candidates) -> PyMCModel:
         value = pt.sum(pt.gammaln(alpha + by_class) - pt.gammaln(alpha))
         value -= pt.sum(pt.gammaln(spread + total) - pt.gammaln(spread))
         if several.any():
-            within = SPREAD.pymc("within", dims="several")
+            within = SPREAD.pymc("within", dims=("several",))
             value += pt.sum(distinct[:, several].sum(axis=0) * pt.log(within))
             value -= pt.sum(pt.gammaln(within + by_class[:, several]) - pt.gammaln(within))
         said = (votes > 0) & np.isin(codes.cls, np.flatnonzero(several))

@@ -266,7 +266,7 @@ class _Coders:
                 right[n - WARMUP] = own.trace(axis1=1, axis2=2)
                 likelihood = float((own * state.log_confusion).sum())
                 likelihood += float(sizes @ state.log_prevalence)
-                kept.add(chain.coders.pymc_start(state), likelihood, likelihood, False)
+                kept.add(chain.coders.kept_values(state), likelihood, likelihood, False)
         return kept, wrong, right
 
     def _truths(self, number: int, key: int) -> Iterator[tuple[Ints, Ints, int]]:

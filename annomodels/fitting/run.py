@@ -15,7 +15,7 @@ from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.fitting.fit import Fit
 from annomodels.io.span_builder import Spans
 from annomodels.models.base import Model
-from annomodels.models.catalog import resolve, with_no_answers
+from annomodels.models.catalog import resolve, streamable, with_no_answers
 from annomodels.models.encoded import expanded, require_learnable
 from annomodels.progress import Progress, reporting
 from annomodels.spans.fit import SpanFit, fit_spans
@@ -177,7 +177,8 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     # a stack ignores answers of "don't know"
     whole = silent and not fitted.stacks
     fitted = with_no_answers(fitted, named) if whole else fitted.result_model
-    seen = expanded(read) if fitted.abstention_rows and isinstance(read, Annotations) else read
+    asked = fitted.result_model is not fitted
+    seen = expanded(read) if asked and isinstance(read, Annotations) else read
     run = runner(name, "stack" if fitted.stacks else fitted.truth)
     Interrupts.forget()
     late = Interrupts(False)
@@ -282,7 +283,7 @@ def _require_links(model: Model) -> None:
 
 def _require_streamable(model: Model, engine: str) -> None:
     """Refuse models with states of items, and engines that cannot stream."""
-    if not model.by_counts or engine not in ("gibbs", "em"):
+    if not streamable(model) or engine not in ("gibbs", "em"):
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
             "stack, or a model from pooled to hierarchical with gibbs or em, or fit "

@@ -9,22 +9,19 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model, State
-from annomodels.models.conjugate import ConjugateModel, each_draw, shares_logp
+from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import Beta, Dirichlet, LogNormal
-from annomodels.types import AnyArray, Floats, Ints, Places, PyMCModel, Tensor
+from annomodels.priors.distributions import DirichletRows
+from annomodels.types import AnyArray, Floats, Ints, Places, PyMCModel, TensorLike
 
 if TYPE_CHECKING:
     from annomodels.kernels import answering
 
 MEAN, SPREAD, RATES = "answering", "answering_concentration", "answers"
-DRAWN = (
-    Parameter(MEAN, ("dont_know", "truth", "said"), "simplex"),
-    Parameter(SPREAD, ("dont_know", "truth"), "pseudo-counts"),
-    Parameter(RATES, ("dont_know", "coder", "truth", "said"), "simplex"),
-)
+LEAST = float(np.log(np.finfo(float).tiny))  # log probability of a label that a row never has
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,6 @@ class Answering(ConjugateModel):
 
     name: ClassVar[str] = "answering"
     citation: ClassVar[str] = "doi:10.2307/2283728"
-    abstention_rows: ClassVar[bool] = True
 
     base: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     kinds: tuple[str, ...] = ("don't know",)
@@ -99,7 +95,6 @@ class Answering(ConjugateModel):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return self.base.proper
 
     def with_data(self, data: Annotations) -> Self:
@@ -108,16 +103,33 @@ class Answering(ConjugateModel):
         return replace(self, base=self.base.with_data(data), kinds=kinds, coders=data.n_coders)
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return {"dont_know": list(self.kinds), "said": ["no", "yes"], **self.base.coords(labels)}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables of the model of the answers."""
-        return self.base.own_parameters(n_labels)
+        rates = (
+            Parameter(
+                MEAN, ("dont_know", "truth", "said"), "simplex",
+                prior=lambda _: DirichletRows(self._anchor(n_labels)[None]),
+                about=f"Mean rate of the coders: {self.rate.in_words}.",
+            ),
+            Parameter(
+                SPREAD, ("dont_know", "truth"), "pseudo-counts", prior=self.concentration,
+                about=f"Concentration of the coders around it: {self.concentration.in_words}.",
+            ),
+            Parameter(
+                RATES, ("dont_know", "coder", "truth", "said"), "simplex",
+                prior=lambda v: DirichletRows((v[MEAN] * v[SPREAD][..., None])[..., None, :, :]),
+            ),
+        )  # fmt: skip
+        return (*self.base.own_parameters(n_labels), *rates)
 
-    def drawn_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare those too that :meth:`result_draws` turns into rates of each kind."""
-        return (*self.base.drawn_parameters(n_labels), *DRAWN)
+    def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
+        """Declare the variables of a result, in which the rates have another form."""
+        return self.base.parameters(n_labels)
+
+    @property
+    def confusion_parameter(self) -> Parameter:
+        return self.base.confusion_parameter
 
     @property
     def result_model(self) -> Model:
@@ -125,11 +137,9 @@ class Answering(ConjugateModel):
         return self.base
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Arrays in which kernels write draws of the rates and of the mean rates."""
         return (self.base.draw_places(held, spare), held[MEAN], held[SPREAD])
 
     def n_coders(self, n_rows: int) -> int:
-        """Return the number of coders that this many rows belong to."""
         return n_rows // (len(self.kinds) + 1)
 
     def rows_of(self, coders: Ints, n_rows: int) -> Ints:
@@ -156,7 +166,7 @@ class Answering(ConjugateModel):
     def _together(self, answers: Floats, log_rates: Floats) -> Floats:
         """Rows [row, label, truth] of answers and of rates [kind, coder, truth, said]."""
         n, k, _ = answers.shape
-        rest = np.full((len(self.kinds), n, k, k), np.log(np.finfo(float).tiny))
+        rest = np.full((len(self.kinds), n, k, k), LEAST)
         rest[:, :, :2] = np.moveaxis(log_rates, 3, 2)
         return np.ascontiguousarray(np.concatenate([answers, rest.reshape(-1, k, k)]))
 
@@ -180,19 +190,14 @@ class Answering(ConjugateModel):
             self._anchor(len(state.log_prevalence)), np.array(self.concentration.coefficients()),
         )  # fmt: skip
 
-    def rows_logp(self, values: dict[str, Floats]) -> Floats:
+    def log_prior(self, values: dict[str, Floats]) -> Floats:
         """Log prior density [draw] of draws of rows of answers, of rates and of their means."""
-        rows, mean, spread = values["confusion"], values[MEAN], values[SPREAD]
+        rows = values["confusion"]
         n, k = self.n_coders(rows.shape[1]), rows.shape[-1]
         rates = rows[:, n:].reshape(len(rows), len(self.kinds), n, k, k)[..., :2]
-        shapes = (spread[..., None] * mean)[:, :, None]
-        found = self.base.rows_logp({**values, "confusion": rows[:, :n]})
-        found = found + each_draw(shares_logp(rates, shapes))
-        found = found + each_draw(shares_logp(mean, self._anchor(k)))
-        return found + each_draw(self.concentration.logp(spread))
+        return super().log_prior({**values, "confusion": rows[:, :n], RATES: rates})
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         from annomodels.models.population import population_mode
 
         k, said = len(sizes), self._rates(np.asarray(counts, dtype=float))
@@ -217,7 +222,6 @@ class Answering(ConjugateModel):
         return State(answers.log_prevalence, rows, {**answers.population, **held})
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         held = state.population
         pseudo = (held[SPREAD][:, :, None] * held[MEAN])[:, None]
         rates = float((pseudo * self._rates(state.log_confusion)).sum())
@@ -231,28 +235,14 @@ class Answering(ConjugateModel):
         rates = self.log_penalty(state) - self.base.log_penalty(answers)
         return self.base.log_evidence(counts[:n], sizes, log_likelihood, answers) + rates
 
-    def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the variables of a result that correspond to a state."""
+    def kept_values(self, state: State) -> dict[str, Floats]:
+        """Return what engines keep of a state: rows of answers and of rates as one variable."""
         rows = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))
         return {
-            **self.base.pymc_start(self.of_answers(state)),
+            **self.base.kept_values(self.of_answers(state)),
             **state.population,
             "confusion": rows,
         }
-
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior; `n_rows` counts coders."""
-        answers = self.base.sample_parameters(n_rows, n_labels, rng)
-        kinds = len(self.kinds)
-        mean = rng.beta(self.rate.a, self.rate.b, (kinds, n_labels))
-        spread = self.concentration.sample(rng, (kinds, n_labels))
-        a, b = np.maximum(spread * mean, 1e-12), np.maximum(spread * (1 - mean), 1e-12)
-        wide = np.ones((kinds, n_rows, n_labels))
-        rate = rng.beta(a[:, None] * wide, b[:, None] * wide)
-        rates = np.maximum(np.stack([1 - rate, rate], axis=-1), np.finfo(float).tiny)
-        held = {MEAN: np.stack([1 - mean, mean], axis=-1), SPREAD: spread}
-        rows = self._together(answers.log_confusion, np.log(rates))
-        return State(answers.log_prevalence, rows, {**answers.population, **held})
 
     # -- PyMC ------------------------------------------------------------------------------------
 
@@ -261,37 +251,27 @@ class Answering(ConjugateModel):
         n = codes.n_rows // (len(self.kinds) + 1)
         return super().build(codes, {**coords, "coder": list(coords["coder"][:n])})
 
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
+    def log_rows(self, v: Variables) -> TensorLike:
+        """Log rows [row, truth, label] of answers, then of rates."""
+        k = v.n_labels
+        rates = v.xp.reshape(v.xp.log(v[RATES]), (-1, k, 2))
+        if k > 2:  # labels that such a row never has
+            never = v.xp.zeros_like(rates[..., :1]) + np.full(k - 2, LEAST)
+            rates = v.xp.concatenate([rates, never], axis=2)
+        return v.xp.concatenate([self.base.log_rows(v), rates], axis=0)
 
-        kinds = len(self.kinds)
-        answers = self.base.pymc_log_confusion(n_labels)
-        anchor = np.broadcast_to(self._anchor(n_labels), (kinds, n_labels, 2))
-        dims = {each.name: each.dims for each in DRAWN}
-        mean = pm.Dirichlet(MEAN, a=anchor, dims=dims[MEAN])
-        concentration = self.concentration.pymc(SPREAD, dims=dims[SPREAD])
-        alpha = (concentration[:, :, None] * mean)[:, None]
-        rates = pt.log(pm.Dirichlet(RATES, a=alpha, dims=dims[RATES]))
-        flat = pt.reshape(rates, (-1, n_labels, 2))
-        if n_labels > 2:  # labels that such a row never has
-            flat = pt.concatenate([flat, pt.zeros((flat.shape[0], n_labels, n_labels - 2))], axis=2)
-        return pt.concatenate([answers, flat], axis=0)
-
-    def sampler_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state."""
+    def pymc_start(self, state: State) -> dict[str, Floats]:
         rates = np.exp(self._rates(state.log_confusion))
         return {**state.population, **self.base.pymc_start(self.of_answers(state)), RATES: rates}
 
-    def kept_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
-        """Put draws of the PyMC variables into the form in which all engines keep them."""
-        out = dict(posterior)
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Put one draw of the PyMC variables into the form in which all engines keep it."""
+        out = dict(values)
         rates, answers = out.pop(RATES), out["confusion"]
         k = answers.shape[-1]
-        rest = np.zeros((*answers.shape[:2], rates.shape[2] * rates.shape[3], k, k))
-        rest[..., :2] = rates.reshape(*rest.shape[:4], 2)
-        out["confusion"] = np.concatenate([answers, rest], axis=2)
+        rest = np.zeros((rates.shape[0] * rates.shape[1], k, k))
+        rest[..., :2] = rates.reshape(-1, k, 2)
+        out["confusion"] = np.concatenate([answers, rest])
         return out
 
     def result_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
@@ -308,14 +288,11 @@ class Answering(ConjugateModel):
         out["no_answer_concentration"] = np.moveaxis(out.pop(SPREAD), 2, -1)
         return out
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         kinds = ", ".join(self.kinds)
         return [
-            *self.base.describe(),
+            *self.base.story(),
             f"Coders may give no answer ({kinds}), each with a separate rate for each class.",
-            f"Mean rate of the coders: Beta({self.rate.a:g}, {self.rate.b:g}). Concentration of "
-            f"the coders around it: {self.concentration.in_words}.",
         ]
 
 

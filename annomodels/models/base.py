@@ -14,8 +14,17 @@ from annomodels.data.html import Html
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded, require_fittable
-from annomodels.models.parameters import ExpectedAccuracy, Parameter
+from annomodels.models.parameters import (
+    Defined,
+    Drawn,
+    ExpectedAccuracy,
+    Known,
+    Parameter,
+    Variables,
+)
+from annomodels.models.states import ItemStates, States, add_states, marginals, together
 from annomodels.priors import Dirichlet
+from annomodels.priors.distributions import DirichletRows
 from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
 from annomodels.priors.usable import columns_not_taken, misfits
 from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
@@ -23,7 +32,6 @@ from annomodels.types import Floats, Ints, PyMCModel
 
 if TYPE_CHECKING:
     from annomodels.models.continuous.density import Density
-    from annomodels.models.states import States
 
 
 @dataclass
@@ -73,42 +81,18 @@ class Model(Html, ABC):
     shared: ClassVar[bool] = False
     # whether classes that have swapped their names still are parameters of the model
     swappable: ClassVar[bool] = True
-    # whether parameters depend on each other so much that NUTS should learn the directions
-    correlated: ClassVar[bool] = False
     # whether P(truth) is put together from that of other models, see models/mixtures/stack.py
     stacks: ClassVar[bool] = False
-    # whose numbers of coders and classes these are, where P(truth) is from elsewhere
-    coder_note: ClassVar[str] = ""
-    # log-odds of the real share of wrong labels less those of the expected one, on public sets with
-    # known truth: mean and standard deviation, see benchmarks/estimate.py
-    calibration_prior: ClassVar[tuple[float, float]] = (1.0, 1.3)
-    # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
-    # in parts and on disk
-    by_counts: ClassVar[bool] = False
-    # whether Gibbs draws a state of each item, see models/mixtures/
-    by_states: ClassVar[bool] = False
-    # whether normal effects of items are summed out over points, see item_effects
-    item_effects_summed: ClassVar[bool] = False
-    # whether the data have a row for each coder that says whether they answered
-    abstention_rows: ClassVar[bool] = False
-    # whether the matrix of a coder depends on nothing but the labels of that coder
-    alone: ClassVar[bool] = False
     # whether coders may, or must, be told to be of groups with a population each
     grouping: ClassVar[Literal["", "may", "must"]] = ""
-    # variable that is 1 where a coder is a spammer, of models with two kinds of coders
-    kind_of_coder: ClassVar[str] = ""
     # what it believes of coders and items, in the words of the rules on which model to try next
     family: ClassVar[str] = ""
-    fewest_labels: ClassVar[int] = 2
-    # whether the class was defined outside this package
-    own: ClassVar[bool] = False
     # every model is a dataclass
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     prevalence: Dirichlet
 
     def __init_subclass__(cls) -> None:
         own, said = is_own(cls), cls.__dict__
-        cls.own = own
         if own and "name" not in said:  # a result would be taken for that of another model
             cls.name = cls.__name__
         if own and "title" not in said:
@@ -128,7 +112,7 @@ class Model(Html, ABC):
 
     def require_usable(self) -> None:
         """Refuse fields that hold what the model cannot use, or what a result cannot keep."""
-        found = misfits(self) or (unwritable(self) if self.own else [])
+        found = misfits(self) or (unwritable(self) if is_own(type(self)) else [])
         if found:
             raise NotApplicable("\n".join(found))
 
@@ -136,10 +120,17 @@ class Model(Html, ABC):
         return [f"{self.title[:1].upper()}{self.title[1:]}", *self.describe()]
 
     @abstractmethod
+    def story(self) -> list[str]:
+        """Assumptions as text, without the priors."""
+
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
+        return [*self.story(), *(each.about for each in self.variables(2) if each.about)]
 
-    @abstractmethod
+    def item_states(self, v: Variables) -> ItemStates:
+        """Return the states of an item given the variables of the model, see ``models.states``."""
+        raise NotImplementedError(self.name)
+
     def build(self, codes: Any, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with the truth (and what else is discrete) summed out.
 
@@ -154,6 +145,13 @@ class Model(Html, ABC):
         -------
         pymc.Model
         """
+        import pymc as pm
+
+        with pm.Model(coords=coords) as model:
+            variables = Defined(self.variables(codes.n_labels), codes.n_labels, codes)
+            add_states(codes, self.item_states(variables))
+            variables.every()
+        return model
 
     def require_fittable(self, data: Annotations) -> None:
         """Refuse data from which this model has nothing to learn, with all reasons."""
@@ -165,37 +163,31 @@ class Model(Html, ABC):
         raise NotImplementedError(self.name)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
+        """Values of the free variables of the PyMC model, from a state of the starting model."""
         raise NotImplementedError(self.name)
 
-    def sampler_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables for NUTS to start from; by default :meth:`pymc_start`."""
-        return self.pymc_start(state)
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the variables of the model beside prevalence and confusion matrices."""
+        return ()
 
-    def kept_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
-        """Put draws of the PyMC variables into the form in which all engines keep them."""
-        return posterior
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare every variable of the PyMC model, or of the result."""
+        prevalence = Parameter(
+            "prevalence", ("truth",), "simplex",
+            prior=lambda _: DirichletRows(self.prevalence.alpha(n_labels)),
+            about=f"Prevalence: {self.prevalence.in_words}.",
+        )  # fmt: skip
+        return (prevalence, self.confusion_parameter, *self.own_parameters(n_labels))
+
+    @property
+    def confusion_parameter(self) -> Parameter:
+        """Declare the confusion matrices, of items in general where these have states."""
+        dims = ("truth", "label") if self.shared else ("coder", "truth", "label")
+        return Parameter("confusion", dims, "simplex", "accuracy")
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
         """Declare every variable that the posterior of a result may hold."""
-        rows = ("truth", "label") if self.shared else ("coder", "truth", "label")
-        return (
-            Parameter("prevalence", ("truth",), "simplex"),
-            Parameter("confusion", rows, "simplex", watched="accuracy"),
-            *self.own_parameters(n_labels),
-        )
-
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables of the result beside prevalence and confusion matrices."""
-        return ()
-
-    def drawn_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare what engines keep draws of, where a result has it in another form."""
-        return self.parameters(n_labels)
-
-    def auxiliary_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the free variables of the PyMC model of which nothing is kept."""
-        return ()
+        return tuple(each for each in self.variables(n_labels) if each.kept)
 
     def dims(self, n_labels: int) -> dict[str, tuple[str, ...]]:
         """Dimensions of the variables of a result, beyond chain and draw."""
@@ -208,6 +200,11 @@ class Model(Html, ABC):
     def n_coders(self, n_rows: int) -> int:
         """Return the number of coders that this many rows belong to."""
         return n_rows
+
+    @property
+    def coders_apart(self) -> bool:
+        """Return True if each coder has a matrix, and nothing in common with the others."""
+        return not (self.shared or self.variables(2)[2:])
 
     @property
     def coder_model(self) -> Model:
@@ -290,39 +287,62 @@ class Model(Html, ABC):
         Every model ends with ``prevalence`` [truth] and ``confusion`` [coder, truth, label], the
         share of each class and what coders say of it, everything else summed out.
         """
-        return values
+        found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
+        if found is None:
+            return values
+        _, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
+        return {**values, "confusion": confusion[0] if self.shared else confusion}
+
+    def sample_values(
+        self, n_coders: int, n_labels: int, rng: np.random.Generator
+    ) -> dict[str, Floats]:
+        """Draw the variables of the result from the prior, for simulations."""
+        labels = [str(k) for k in range(n_labels)]
+        sizes = {dim: len(names) for dim, names in self.coords(labels).items()}
+        sizes |= {"truth": n_labels, "label": n_labels, "coder": n_coders}
+        drawn = Drawn(self.variables(n_labels), sizes, rng).every()
+        free = {each.name for each in self.variables(n_labels) if not each.kept}
+        found = self.result_values({name: np.asarray(value) for name, value in drawn.items()})
+        return {name: value for name, value in found.items() if name not in free}
 
     def n_states(self, n_labels: int) -> int:
         """Return the number of states of an item; 0 if they are the classes themselves."""
-        return 0
+        return len(self.coords([str(k) for k in range(n_labels)]).get("state", ()))
 
     def states(self, values: dict[str, Floats]) -> States | None:
         """States of the items under draws of the result's variables [draw, ...].
 
         None where the states are the classes themselves.
         """
-        return None
-
-    def log_prior_of(self, values: dict[str, Floats]) -> float | None:
-        """Log prior density of one draw of the result's variables; None if only NUTS knows it."""
-        return None
-
-    def prior_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add to draws [sample, ...] of the result those of further variables of the PyMC model."""
-        return values
-
-    def log_priors(self, values: dict[str, Floats]) -> dict[str, Floats] | None:
-        """Log prior densities [sample] by variable; None if only the PyMC model knows them."""
-        return None
+        draws, k = values["prevalence"].shape
+        if not self.n_states(k):
+            return None
+        declared = self.variables(k)
+        with np.errstate(divide="ignore"):  # of shares that are 0
+            return together(
+                self.item_states(Known(declared, k, {name: v[d] for name, v in values.items()}))
+                for d in range(draws)
+            )
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn draws [sample, ...] of the result into those of the variables of the PyMC model."""
-        return self.prior_values(values)
+        return values
+
+    def log_priors(
+        self, values: Mapping[str, Floats], *, chosen: bool = False
+    ) -> dict[str, Floats]:
+        """Log prior densities [draw] of draws of the PyMC variables, by variable."""
+        k = values["prevalence"].shape[-1]
+        return Known(self.variables(k), k, values).log_priors(chosen=chosen)
+
+    def log_prior(self, values: dict[str, Floats]) -> Floats | None:
+        """Log prior density [draw] of draws of the result; None if only NUTS knows it."""
+        return None
 
     def to_dict(self) -> dict[str, object]:
         """Write the model down as plain data."""
         priors = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
-        own = {"class": place_of(type(self))} if self.own else {}
+        own = {"class": place_of(type(self))} if is_own(type(self)) else {}
         return {"name": self.name, **own, "priors": priors}
 
     @classmethod

@@ -124,9 +124,14 @@ def _with_defaults(name: str) -> Model:
     return class_of(name)()
 
 
+def streamable(model: Model | type[Model]) -> bool:
+    """Return True if parameters depend on counts of labels by truth: then labels may be on disk."""
+    return model.stacks or "em" in model.engines
+
+
 def with_no_answers(model: Model, data: Annotations) -> Model:
     """Model that also learns whether coders answer; the model itself if it cannot."""
-    if model.abstention_rows or model.shared or not model.by_counts:
+    if model.result_model is not model or model.shared or "em" not in model.engines:
         return model
     answering: Any = PARTS["answering"]
     found: Model = answering(model).with_data(data)

@@ -34,10 +34,8 @@ class ConjugateModel(ConfusionModel):
     """Base of the models that Gibbs and EM serve beside NUTS."""
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts", "em")
-    by_counts: ClassVar[bool] = True
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
-        """Declare every variable that the posterior of a result may hold."""
         return (*super().parameters(n_labels), *NO_ANSWER)
 
     @abstractmethod
@@ -83,24 +81,9 @@ class ConjugateModel(ConfusionModel):
             state.log_prevalence, state.log_confusion,
         )  # fmt: skip
 
-    def log_prior(self, state: State) -> float:
-        """Log prior density of prevalence, confusion and population."""
-        held = {name: np.asarray(value)[None] for name, value in self.pymc_start(state).items()}
-        return float(self.log_prior_of_draws(held)[0])
-
-    def log_prior_of_draws(self, values: dict[str, Floats]) -> Floats:
+    def log_prior(self, values: dict[str, Floats]) -> Floats:
         """Log prior density [draw] of draws of prevalence, confusion and population."""
-        alpha = self.prevalence.alpha(values["prevalence"].shape[-1])
-        return shares_logp(values["prevalence"], alpha) + self.rows_logp(values)
-
-    def rows_logp(self, values: dict[str, Floats]) -> Floats:
-        """Log prior density [draw] of draws of the rows and of what these come from."""
-        alpha = self.row_counts(values["prevalence"].shape[-1])
-        return each_draw(shares_logp(values["confusion"], alpha))
-
-    def row_counts(self, n_labels: int) -> Floats:
-        """Dirichlet pseudo-counts [truth, label] of a matrix, where these are fixed."""
-        raise NotImplementedError(self.name)
+        return added(self.log_priors(values))
 
     def log_penalty(self, state: State) -> float:
         """Return the penalty of EM: the log prior on the scale of log-ratios."""
@@ -156,12 +139,11 @@ class ConjugateModel(ConfusionModel):
         rows = vector[k:].reshape(like.log_confusion.shape)
         return State(log_shares(vector[:k], 0), log_shares(rows, 1), like.population)
 
-    def confusion_of(self, values: dict[str, Floats]) -> Floats:
-        """Confusion matrices of one draw of the PyMC variables."""
-        return values["confusion"]
-
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state."""
+        return self.kept_values(state)
+
+    def kept_values(self, state: State) -> dict[str, Floats]:
+        """Return what engines keep of a state: variables of a result, or what gives these."""
         confusion = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))
         return {
             "prevalence": np.exp(state.log_prevalence),
@@ -170,23 +152,11 @@ class ConjugateModel(ConfusionModel):
         }
 
 
-def shares_logp(shares: Floats, alpha: Floats) -> Floats:
-    """Log density of shares on the last axis under a Dirichlet distribution."""
-    from scipy.special import gammaln
-
-    logs = np.log(np.maximum(shares, np.finfo(float).tiny))
-    constant = gammaln(alpha.sum(axis=-1)) - gammaln(alpha).sum(axis=-1)
-    return np.asarray(((alpha - 1.0) * logs).sum(axis=-1) + constant)
-
-
-def beta_logp(x: Floats, counts: Floats) -> Floats:
-    """Log density of numbers between 0 and 1 under a Beta distribution."""
-    return shares_logp(np.stack([x, 1.0 - x], axis=-1), counts)
-
-
-def each_draw(values: Floats) -> Floats:
-    """Sum over everything but the draws, the first axis."""
-    return np.asarray(values.reshape(len(values), -1).sum(axis=1))
+def added(priors: dict[str, Floats]) -> Floats:
+    """Add up log prior densities [draw]: prevalence, rows, and what these come from."""
+    others = {name: values for name, values in priors.items() if name != "prevalence"}
+    rows = others.pop("confusion", 0.0)
+    return np.asarray(priors["prevalence"] + (rows + sum(others.values())))
 
 
 def log_shares(x: Floats, axis: int) -> Floats:

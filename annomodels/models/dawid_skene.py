@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-import numpy as np
-
 from annomodels.models.base import Earlier, State
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import Diagonal, Dirichlet, FixedRows, Rows
+from annomodels.priors.distributions import DirichletRows
 from annomodels.priors.shares import as_table, dirichlet_like
-from annomodels.types import Floats, Tensor
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,6 @@ class DawidSkene(ConjugateModel):
     name: ClassVar[str] = "dawid-skene"
     title: ClassVar[str] = "Dawid-Skene"
     citation: ClassVar[str] = "doi:10.2307/2346806"
-    alone: ClassVar[bool] = True
     family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
@@ -64,11 +63,9 @@ class DawidSkene(ConjugateModel):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return self.prevalence.concentration > 0 and self.confusion.strength > 0
 
     def updated(self, earlier: Earlier) -> Self:
-        """Return this model with the posterior of an earlier fit as its priors."""
         draws = earlier.draws_of("confusion")
         if draws.ndim == 4:  # a new coder is any of the coders there were
             draws = draws.reshape(-1, *draws.shape[2:])
@@ -89,37 +86,25 @@ class DawidSkene(ConjugateModel):
         return self.row_prior(state)
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         return self.with_mode(counts, sizes, self.row_counts(len(sizes)), {})
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """M-step: the mode given expected counts, on the scale of log-ratios."""
         return self.start(counts, sizes)
 
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
-        alpha = self.row_counts(n_labels)
-        rows = np.stack([rng.dirichlet(a, n_rows) for a in alpha], axis=2)
-        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        return State(np.log(prevalence), np.log(rows))
+    def rows_prior(self, v: Variables) -> DirichletRows:
+        alpha = self.row_counts(v.n_labels)
+        alpha = self.row_counts(v.n_labels)
+        return DirichletRows(alpha if self.shared else alpha[None])
 
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
+    @property
+    def confusion_parameter(self) -> Parameter:
+        about = f"Rows of the confusion matrices: {self.confusion.in_words}."
+        return replace(super().confusion_parameter, about=about)
 
-        dims = ("coder", "truth", "label")
-        confusion = pm.Dirichlet("confusion", a=self.row_counts(n_labels)[None], dims=dims)
-        return pt.log(confusion)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class; every coder has a confusion matrix, and "
-            "labels are independent given the true class.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Rows of the confusion matrices: Dirichlet with {self.confusion.strength:g} "
-            f"pseudo-counts, {100 * self.confusion.accuracy:.0f} % of them on the right label.",
+            "labels are independent given the true class."
         ]
 
 
@@ -157,21 +142,10 @@ class Pooled(DawidSkene):
     title: ClassVar[str] = "Pooled"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     shared: ClassVar[bool] = True
-    alone: ClassVar[bool] = False
     family: ClassVar[str] = "alike"
 
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        confusion = pm.Dirichlet("confusion", a=self.row_counts(n_labels), dims=("truth", "label"))
-        return pt.log(confusion)[None]
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
-        story = (
+    def story(self) -> list[str]:
+        return [
             "Every item has one true class; all coders share one confusion matrix, so nothing is "
             "estimated about single coders."
-        )
-        return [story, *super().describe()[1:]]
+        ]

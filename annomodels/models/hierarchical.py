@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.models.base import DrawsOf, Earlier, State
-from annomodels.models.conjugate import ConjugateModel, each_draw, shares_logp
-from annomodels.models.observed import observed
-from annomodels.models.parameters import ExpectedAccuracy, Parameter
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.parameters import ExpectedAccuracy, Known, Parameter, Variables, log_jacobian
 from annomodels.priors import (
     CoderRows,
     Diagonal,
@@ -26,16 +25,16 @@ from annomodels.priors import (
     Rows,
     ScalePrior,
 )
-from annomodels.priors.shares import as_table, dirichlet_logp, dirichlet_rows, inside
-from annomodels.types import AnyArray, Floats, Ints, Places, Tensor
+from annomodels.priors.distributions import DirichletRows
+from annomodels.priors.shares import as_table, dirichlet_rows
+from annomodels.types import AnyArray, Floats, Ints, Places, TensorLike
 
 if TYPE_CHECKING:
     from annomodels.kernels.rows import Populations
 
 # change of the log of a strength from which the mode of its row is sought again
 LOOSE = 0.3
-# variables of the population that single precision may round to 0 or 1
-SHARES = "population", "common_accuracy"
+POPULATION = "population", "concentration", "common_accuracy", "population_strength"
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
 
     def updated(self, earlier: Earlier) -> HierarchicalDawidSkene:
-        """Return this model with the posterior of an earlier fit as its priors."""
         logs = np.log(earlier.draws_of("concentration"))
         spread = math.hypot(float(logs.std()), 1e-3) / math.sqrt(earlier.weight)
         rows = earlier.counts("confusion")
@@ -127,7 +125,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the accuracy of the coders in each class, and its prior expectation."""
         # coders and their population are draws of the prior in data that are drawn from it; so the
         # observed accuracy is then off the mean by a number with mean 0 and variance 1
         prior = self.population
@@ -144,27 +141,99 @@ class HierarchicalDawidSkene(ConjugateModel):
         spread = np.sqrt(mean * (1.0 - mean) * (of_mean + of_coders))
         return ExpectedAccuracy(seen, np.broadcast_to(mean, seen.shape), spread)
 
+    def called(self, name: str) -> str:
+        """Name of a variable of the population in a result."""
+        return name
+
+    @property
+    def populations_along(self) -> tuple[str, ...]:
+        """Dimensions of the populations: none for one population of all coders."""
+        return ()
+
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the population of the coders."""
+        prior, along = self.population, self.populations_along
+        accuracy = strength = None
+        if isinstance(prior, Diagonal):
+            accuracy = prior.beta if prior.estimated else None
+            strength = LogNormal(prior.strength, prior.spread) if prior.spread else None
+        spread = f"Concentration of the coders around it: {self.concentration.in_words}."
         return (
-            Parameter("population", ("truth", "label"), "simplex", watched="diagonal"),
-            Parameter("concentration", ("truth",), "pseudo-counts"),
-            Parameter("common_accuracy", (), "unit", optional=True),
-            Parameter("population_strength", ("truth",), "pseudo-counts", optional=True),
-        )
+            Parameter(
+                self.called("population"), (*along, "truth", "label"), "simplex", "diagonal",
+                prior=lambda v: DirichletRows(self.anchor(v)),
+                about=f"Population mean of each row: {prior.in_words}.",
+            ),
+            Parameter(
+                self.called("concentration"), (*along, "truth"), "pseudo-counts",
+                prior=self.concentration, about=spread,
+            ),
+            Parameter(
+                self.called("common_accuracy"), along, "unit", prior=accuracy, optional=True
+            ),
+            Parameter(
+                self.called("population_strength"), (*along, "truth"), "pseudo-counts",
+                prior=strength, optional=True,
+            ),
+        )  # fmt: skip
+
+    @property
+    def confusion_parameter(self) -> Parameter:
+        many = len(self.returning)
+        about = f"Rows of {many} coders as an earlier fit left them." if many else ""
+        return replace(super().confusion_parameter, about=about)
+
+    def anchor(self, v: Variables) -> TensorLike:
+        """Pseudo-counts [truth, label] of the population mean given accuracy and strength."""
+        prior = self.population
+        if isinstance(prior, Rows):
+            return prior.alpha(v.n_labels)
+        shares: TensorLike = prior.mean(v.n_labels)
+        if prior.estimated:
+            right = v[self.called("common_accuracy")][..., None, None]
+            eye = np.eye(v.n_labels, dtype=bool)
+            shares = v.xp.where(eye, right, (1.0 - right) / (v.n_labels - 1))
+        if prior.spread:
+            return v[self.called("population_strength")][..., None] * shares
+        return prior.strength * shares
+
+    def of_coders(self, shapes: TensorLike, v: Variables) -> TensorLike:
+        """Pseudo-counts of the rows of each coder, shape [coder, truth, label]."""
+        return shapes[..., None, :, :]
+
+    def rows_prior(self, v: Variables) -> DirichletRows:
+        mean, concentration = (v[self.called(name)] for name in ("population", "concentration"))
+        shapes = self.of_coders(mean * concentration[..., None], v)
+        own = self.own_rows(v.n_labels)
+        if len(own):
+            known = v.data("own_rows", own)
+            shapes = v.xp.where(known > 0, known, shapes)
+        return DirichletRows(shapes)
+
+    def by_group(self, held: Mapping[str, AnyArray], axis: int) -> dict[str, AnyArray]:
+        """Variables of the populations with the groups along an axis, by the names of one."""
+        names = {name: self.called(name) for name in POPULATION}
+        found = {name: held[own] for name, own in names.items() if own in held}
+        if self.populations_along:
+            return found
+        return {name: np.expand_dims(values, axis) for name, values in found.items()}
+
+    def members_of(self, n_rows: int) -> Ints:
+        """Group of each row."""
+        return np.zeros(n_rows, dtype=np.int64)
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Arrays in which kernels write draws of the population."""
-        accuracy = held.get("common_accuracy", spare)
-        # room that nobody reads where the strength is not estimated
-        idle = np.empty_like(held["concentration"])
-        strength = held.get("population_strength", idle)
-        kept = (held["population"], held["concentration"], accuracy, strength)
-        return tuple(values[:, None] for values in kept)
+        found = self.by_group(held, 1)
+        mean, spread = found["population"], found["concentration"]
+        # room that nobody reads where accuracy or strength is not estimated
+        accuracy = found.get("common_accuracy", np.empty(spread.shape[:-1], spread.dtype))
+        strength = found.get("population_strength", np.empty(spread.shape, spread.dtype))
+        return (mean, spread, accuracy, strength)
 
     def row_prior(self, state: State) -> Floats:
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
-        return state.population["concentration"][:, None] * state.population["population"]
+        held = state.population
+        mean, concentration = (held[self.called(name)] for name in ("population", "concentration"))
+        return np.asarray(concentration[..., None] * mean)
 
     def collapsed(self, state: State) -> Floats | None:
         """Pseudo-counts of rows that are Dirichlet given counts of labels."""
@@ -172,9 +241,8 @@ class HierarchicalDawidSkene(ConjugateModel):
 
     def source(self, state: State) -> Populations:
         """Return the population as the kernels take it, see ``kernels.rows``."""
-        held = {name: value[None] for name, value in state.population.items()}
-        member = np.zeros(len(state.log_confusion), dtype=np.int64)
-        return self.populations(held, member)
+        members = self.members_of(len(state.log_confusion))
+        return self.populations(self.by_group(state.population, 0), members)
 
     def populations(self, held: Mapping[str, Floats], member: Ints) -> Populations:
         """Return populations of groups, by the names of those of one, as the kernels take them."""
@@ -182,8 +250,8 @@ class HierarchicalDawidSkene(ConjugateModel):
 
         prior, shape = self.population, held["concentration"].shape
         accuracy, beta = np.full(shape[0], prior.accuracy), (1.0, 1.0)
-        if prior.estimated:
-            accuracy, beta = held["common_accuracy"], prior.beta
+        if isinstance(prior, Diagonal) and prior.estimated:
+            accuracy, beta = held["common_accuracy"], tuple(prior.beta.counts)
         numbers = np.array([prior.strength, *beta, float(prior.estimated), prior.spread])
         strength = held["population_strength"] if prior.spread else np.full(shape, prior.strength)
         own = self.own_rows(shape[1])
@@ -217,27 +285,33 @@ class HierarchicalDawidSkene(ConjugateModel):
 
     def _shapes(self, row_prior: Floats) -> Floats:
         """Pseudo-counts [truth, label], or [row, truth, label] where coders return."""
-        own = self.own_rows(len(row_prior))
+        own = self.own_rows(row_prior.shape[-1])
         return np.where(own > 0, own, row_prior) if len(own) else row_prior
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        population = self.population_at(counts)
+        # row_prior asks for the populations only
+        shapes = self._shapes(self.row_prior(State(np.log(sizes + 1.0), np.empty(0), population)))
+        return self.with_mode(counts, sizes, shapes, population)
+
+    def population_at(self, counts: Floats) -> dict[str, Floats]:
+        """Most probable population given soft counts [row, label, truth]."""
         from annomodels.models.population import anchor_strength, population_mode
 
-        prior = self.population
-        accuracy = prior.accuracy
-        own = self.own_rows(len(sizes))
+        prior, k = self.population, counts.shape[1]
+        own = self.own_rows(k)
         others = counts[own[:, 0, 0] == 0] if len(own) else counts
-        if prior.estimated:
+        population: dict[str, Floats] = {}
+        if isinstance(prior, Diagonal) and prior.estimated:
             # the share of right labels under the soft counts, weighed as the prior does
             right = np.einsum("jkk->", others)
-            accuracy = (right + prior.beta[0]) / (others.sum() + prior.certainty)
+            accuracy = (right + prior.beta.a) / (others.sum() + prior.certainty)
             prior = Diagonal(prior.strength, float(accuracy), spread=prior.spread)
-        anchor = prior.alpha(len(sizes))
-        mean, concentration = population_mode(others, anchor, self.concentration)
-        population = {"population": mean, "concentration": concentration}
+            population["common_accuracy"] = np.array(accuracy)
+        mean, concentration = population_mode(others, prior.alpha(k), self.concentration)
+        population |= {"population": mean, "concentration": concentration}
         if prior.spread:
-            shares = prior.mean(len(sizes))
+            shares = prior.mean(k)
             strength = anchor_strength(others, shares, concentration, prior.strength, prior.spread)
             loose = np.abs(np.log(strength / prior.strength)) > LOOSE
             if loose.any():
@@ -245,10 +319,7 @@ class HierarchicalDawidSkene(ConjugateModel):
                     others[:, :, loose], (strength[:, None] * shares)[loose], self.concentration
                 )
             population["population_strength"] = strength
-        if self.population.estimated:
-            population["common_accuracy"] = np.array(accuracy)
-        shapes = self._shapes(concentration[:, None] * mean)
-        return self.with_mode(counts, sizes, shapes, population)
+        return population
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
         """M-step with the population held: the mode given expected counts."""
@@ -256,7 +327,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return self.with_mode(counts, sizes, shapes, state.population)
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         shapes = self._shapes(self.row_prior(state))
         return self.prevalence_penalty(state) + self.rows_penalty(state, shapes)
 
@@ -268,149 +338,16 @@ class HierarchicalDawidSkene(ConjugateModel):
         return found + self.log_population(state.population)
 
     def log_population(self, held: dict[str, Floats]) -> float:
-        """Log prior density of a population, on the scale of log-ratios and logarithms."""
-        from scipy.special import gammaln
+        """Log prior density of the population, on the scale of log-ratios and logarithms."""
+        k = held[self.called("concentration")].shape[-1]
+        names = [own for own in map(self.called, POPULATION) if own in held]
+        known = {name: held[name][None] for name in names}
+        declared = Known(self.own_parameters(k), k, known)
+        total = sum(float(values[0]) for values in declared.log_priors().values())
+        return total + sum(log_jacobian(each, held[each.name]) for each in declared.given())
 
-        prior, mean, value = self.population, held["population"], 0.0
-        if prior.estimated:
-            accuracy = float(held["common_accuracy"])
-            right, wrong = prior.beta
-            value += right * np.log(accuracy) + wrong * np.log1p(-accuracy)
-            prior = Diagonal(prior.strength, accuracy, spread=prior.spread)
-        anchor = prior.alpha(len(mean))
-        if prior.spread:
-            strength = held["population_strength"]
-            anchor = strength[:, None] * prior.mean(len(mean))
-            z = np.log(strength / prior.strength) / prior.spread
-            value -= 0.5 * (z**2).sum()
-        value += (anchor * np.log(np.maximum(mean, 1e-300))).sum()
-        value += (gammaln(anchor.sum(axis=1)) - gammaln(anchor).sum(axis=1)).sum()
-        concentration = held["concentration"]
-        value += (self.concentration.logp(concentration) + np.log(concentration)).sum()
-        return float(value)
-
-    def log_priors(self, values: dict[str, Floats]) -> dict[str, Floats] | None:
-        """Log prior densities [sample] of the prevalence and of the population, by variable."""
-        if type(self).pymc_log_confusion is not HierarchicalDawidSkene.pymc_log_confusion:
-            return None  # with priors of its own, as of several groups
-        alpha = self.prevalence.alpha(values["prevalence"].shape[-1])
-        found = {"prevalence": dirichlet_logp(values["prevalence"], alpha)}
-        shares = {name: inside(values[name]) for name in SHARES if name in values}
-        return found | self.population_logp({**values, **shares})
-
-    def rows_logp(self, values: dict[str, Floats]) -> Floats:
-        """Log prior density [draw] of draws of the rows and of their population."""
-        shapes = values["concentration"][..., None] * values["population"]
-        found = self.rows_given(values["confusion"], shapes[:, None])
-        return np.asarray(found + sum(self.population_logp(values).values()))
-
-    def rows_given(self, confusion: Floats, shapes: Floats) -> Floats:
-        """Log density [draw] of rows given their pseudo-counts, or those of returning coders."""
-        own = self.own_rows(confusion.shape[-1])
-        if len(own):
-            shapes = np.where(own > 0, own, shapes)
-        return each_draw(shares_logp(confusion, shapes))
-
-    def population_logp(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Log prior densities [sample] of the variables of a population."""
-        prior, k, found = self.population, values["concentration"].shape[-1], {}
-        anchor = prior.alpha(k)
-        if prior.estimated:
-            right = values["common_accuracy"]
-            both = np.stack([right, 1.0 - right], axis=-1)
-            found["common_accuracy"] = shares_logp(both, np.array(prior.beta))
-            right = right[:, None, None]
-            shares = np.where(np.eye(k, dtype=bool), right, (1.0 - right) / (k - 1))
-            anchor = prior.strength * shares
-        if prior.spread:
-            strength = values["population_strength"]
-            logp = LogNormal(prior.strength, prior.spread).logp(strength)
-            found["population_strength"] = logp.sum(axis=-1)
-            anchor = strength[:, :, None] * (anchor / prior.strength)
-        found["population"] = shares_logp(values["population"], anchor).sum(axis=-1)
-        found["concentration"] = self.concentration.logp(values["concentration"]).sum(axis=-1)
-        return found
-
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
-        prior: Diagonal | Rows = self.population
-        population: dict[str, Floats] = {}
-        if prior.estimated:
-            population["common_accuracy"] = np.array(rng.beta(*prior.beta))
-            held = float(population["common_accuracy"])
-            prior = Diagonal(prior.strength, held, spread=prior.spread)
-        anchor = prior.alpha(n_labels)
-        if prior.spread:
-            strength = LogNormal(prior.strength, prior.spread).sample(rng, (n_labels,))
-            population["population_strength"] = strength
-            anchor = strength[:, None] * prior.mean(n_labels)
-        mean = np.stack([rng.dirichlet(a) for a in anchor])
-        concentration = self.concentration.sample(rng, (n_labels,))
-        alpha = self._shapes(concentration[:, None] * mean)
-        tiny = np.finfo(float).tiny
-        if alpha.ndim == 2:
-            rows = np.stack([rng.dirichlet(a, n_rows) for a in alpha], axis=2)
-        else:
-            rows = np.stack([np.stack([rng.dirichlet(a) for a in own], axis=1) for own in alpha])
-        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        population |= {"population": mean, "concentration": concentration}
-        return State(np.log(prevalence), np.log(np.maximum(rows, tiny)), population)
-
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        prior = self.population
-        shares: Any = prior.mean(n_labels)
-        if prior.estimated:
-            accuracy = pm.Beta("common_accuracy", *prior.beta)
-            off = (1.0 - accuracy) / (n_labels - 1)
-            shares = pt.where(np.eye(n_labels, dtype=bool), accuracy, off)
-        anchor = prior.strength * shares
-        if isinstance(prior, Rows):
-            anchor = prior.alpha(n_labels)
-        elif prior.spread:
-            held = LogNormal(prior.strength, prior.spread).pymc("population_strength", dims="truth")
-            anchor = held[:, None] * shares
-        mean = pm.Dirichlet("population", a=anchor, dims=("truth", "label"))
-        concentration = self.concentration.pymc("concentration", dims="truth")
-        alpha = (concentration[:, None] * mean)[None]
-        own = self.own_rows(n_labels)
-        if len(own):
-            known = observed("own_rows", own)
-            alpha = pt.where(known > 0, known, alpha)
-        confusion = pm.Dirichlet("confusion", a=alpha, dims=("coder", "truth", "label"))
-        return pt.log(confusion)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class; every coder has a confusion matrix, "
-            "drawn from a population of coders whose mean and spread are estimated too.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Population mean of each row: Dirichlet with {self._strength()} "
-            f"pseudo-counts, {self._centre()} of them on the right label.",
-            f"Concentration of the coders around it: {self.concentration.in_words}.",
-            *(
-                [f"Rows of {len(self.returning)} coders as an earlier fit left them."]
-                if self.returning
-                else []
-            ),
+            "drawn from a population of coders whose mean and spread are estimated too."
         ]
-
-    def _strength(self) -> str:
-        prior = self.population
-        if not prior.spread:
-            return f"{prior.strength:g}"
-        words = LogNormal(prior.strength, prior.spread).in_words
-        return f"an estimated number (for each class {words}) of"
-
-    def _centre(self) -> str:
-        prior = self.population
-        if isinstance(prior, Rows):
-            return f"on average {100 * prior.accuracy:.0f} %"
-        if not prior.estimated:
-            return f"{100 * prior.accuracy:.0f} %"
-        right, wrong = prior.beta
-        return f"an estimated share (Beta({right:g}, {wrong:g}), the same for all classes)"

@@ -115,10 +115,9 @@ class Interval(Model):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return True
 
-    def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the variables of the posterior, in units of the labels."""
         mean, *positive = POPULATION
         return (
@@ -137,8 +136,7 @@ class Interval(Model):
         """Bring annotations into the standard units, steps and ends of this model."""
         return numeric_labels(data, self.centre, self.unit, self.step, self.ends)
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has a true value, drawn from a normal distribution; every coder adds a "
             "bias, stretches distances from the mean truth by a scale, and adds normal noise; "
@@ -161,29 +159,6 @@ class Interval(Model):
         tail = [number for s in shapes for number in (math.log(s.median), s.spread)]
         return np.array([self.location, *(s.spread for s in spreads), *tail])
 
-    def sample_parameters(
-        self, n_items: int, n_coders: int, rng: np.random.Generator
-    ) -> dict[str, Floats]:
-        """Draw all parameters and truths from the prior, in standard units."""
-        out: dict[str, Floats] = {"truth_mean": np.asarray(rng.normal(0.0, self.location))}
-        for name in POPULATION[1:]:
-            out[name] = getattr(self, name).sample(rng, ())
-        alpha, beta = out["coder_shape"], out["item_shape"]
-        out["bias"] = rng.normal(0.0, out["bias_spread"], n_coders)
-        out["scale"] = rng.normal(1.0, out["scale_spread"], n_coders)
-        out["precision"] = rng.gamma(2 + alpha, 1 / ((1 + alpha) * out["noise"] ** 2), n_coders)
-        out["ease"] = rng.gamma(2 + beta, 1 / (1 + beta), n_items)
-        out["truth"] = rng.normal(out["truth_mean"], out["truth_spread"], n_items)
-        return out
-
-    def sample_labels(
-        self, values: dict[str, Floats], item: Floats, coder: Floats, rng: np.random.Generator
-    ) -> Floats:
-        """Draw labels [annotation], not yet rounded, in standard units."""
-        precision = values["ease"][item] * values["precision"][coder]
-        mean = self.mean_labels(values, item, coder)
-        return np.asarray(rng.normal(mean, 1 / np.sqrt(precision)))
-
     @staticmethod
     def mean_labels(
         values: Mapping[str, TensorLike], item: TensorLike, coder: TensorLike
@@ -191,32 +166,6 @@ class Interval(Model):
         """Return the means of labels [annotation], neither rounded nor cut off."""
         deviation = values["truth"][item] - values["truth_mean"]
         return values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
-
-    def log_density(self, values: dict[str, Floats], labels: NumericLabels) -> float:
-        """Log joint density of parameters and labels, in standard units."""
-        # unknown truths are summed out if labels are exact, else they are parameters too
-        from scipy.special import log_ndtr
-        from scipy.stats import gamma, norm
-
-        v = values
-        alpha, beta = v["coder_shape"], v["item_shape"]
-        total = norm.logpdf(v["truth_mean"], 0, self.location)
-        for name in POPULATION[1:]:
-            total = total + getattr(self, name).logp(v[name])
-        total += norm.logpdf(v["bias"], 0, v["bias_spread"]).sum()
-        total += norm.logpdf(v["scale"], 1, v["scale_spread"]).sum()
-        rate = (1 + alpha) * v["noise"] ** 2
-        total += gamma.logpdf(v["precision"], 2 + alpha, scale=1 / rate).sum()
-        total += gamma.logpdf(v["ease"], 2 + beta, scale=1 / (1 + beta)).sum()
-        if labels.exact:
-            return float(total + _log_likelihood(np, v, labels))
-        total += norm.logpdf(v["truth"], v["truth_mean"], v["truth_spread"]).sum()
-        sd = (v["ease"][labels.item] * v["precision"][labels.coder]) ** -0.5
-        mean = self.mean_labels(v, labels.item, labels.coder)
-        a, b = (labels.low - mean) / sd, (labels.high - mean) / sd
-        flip = a + b > 0
-        a, b = np.where(flip, -b, a), np.where(flip, -a, b)
-        return float(total + (log_ndtr(b) + np.log1p(-np.exp(log_ndtr(a) - log_ndtr(b)))).sum())
 
     def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model in standard units, truths summed out if labels are exact."""
@@ -240,7 +189,7 @@ class Interval(Model):
             v["precision"] = pm.Gamma("precision", 2 + alpha, rate, dims="coder")
             v["ease"] = pm.Gamma("ease", 2 + beta, 1 + beta, dims="item")
             if labels.exact:
-                pm.Potential("labels", _log_likelihood(pt, v, labels))
+                pm.Potential("labels", labels_logp(pt, v, labels))
                 return model
             given = np.isfinite(labels.known)
             z = pm.Normal("truth_raw", shape=int((~given).sum()))
@@ -256,9 +205,7 @@ class Interval(Model):
         return model
 
 
-def _log_likelihood(
-    xp: ModuleType, v: Mapping[str, TensorLike], labels: NumericLabels
-) -> TensorLike:
+def labels_logp(xp: ModuleType, v: Mapping[str, TensorLike], labels: NumericLabels) -> TensorLike:
     """Log density of the labels given parameters, for NumPy arrays and PyTensor variables."""
     # the labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
     # inverse follow from sums over its labels (Sherman & Morrison 1950)

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from annomodels.models.base import State
-from annomodels.models.conjugate import (
-    ConjugateModel,
-    beta_logp,
-    each_draw,
-    log_shares,
-    shares_logp,
-)
-from annomodels.models.parameters import Parameter
+from annomodels.models.conjugate import ConjugateModel, log_shares
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import Beta, Dirichlet, Proper
-from annomodels.types import AnyArray, Floats, Places, Tensor
+from annomodels.priors.distributions import DirichletRows
+from annomodels.types import AnyArray, Floats, Places, TensorLike
 
 if TYPE_CHECKING:
     from annomodels.kernels.rows import Guessing
@@ -90,14 +85,24 @@ class Mace(ConjugateModel):
         return cls(prevalence=Dirichlet(UNIFORM))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare competences and guesses, which confusion matrices follow from."""
         return (
-            Parameter("competence", ("coder",), "unit", watched=""),
-            Parameter("guess", ("coder", "label"), "simplex", watched=""),
-        )
+            Parameter(
+                "competence", ("coder",), "unit", watched="", prior=self.competence,
+                about=f"Competences: {self.competence.in_words}.",
+            ),
+            Parameter(
+                "guess", ("coder", "label"), "simplex", watched="",
+                prior=lambda _: DirichletRows(self.guess.alpha(n_labels)[None]),
+                about=f"Guesses: {self.guess.in_words}.",
+            ),
+        )  # fmt: skip
+
+    def log_rows(self, v: Variables) -> TensorLike:
+        """Log confusion [coder, truth, label] given competences and guesses."""
+        theta = v["competence"][:, None, None]
+        return v.xp.log(theta * np.eye(v.n_labels) + (1.0 - theta) * v["guess"][:, None, :])
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Arrays in which kernels write draws of competences and guesses."""
         return (held["competence"], held["guess"])
 
     def source(self, state: State) -> Guessing:
@@ -108,14 +113,7 @@ class Mace(ConjugateModel):
         alpha = self.guess.alpha(len(state.log_prevalence))
         return Guessing(held["competence"], held["guess"], self.competence.counts, alpha)
 
-    def rows_logp(self, values: dict[str, Floats]) -> Floats:
-        """Log prior density [draw] of draws of competences and guesses."""
-        found = each_draw(beta_logp(values["competence"], self.competence.counts))
-        alpha = self.guess.alpha(values["guess"].shape[-1])
-        return found + each_draw(shares_logp(values["guess"], alpha))
-
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         k = len(sizes)
         given = counts.sum(axis=(1, 2))
         right = np.einsum("jkk->j", counts)
@@ -162,39 +160,14 @@ class Mace(ConjugateModel):
         return State(log_shares(vector[:k], 0), rows, population)
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         theta, xi = state.population["competence"], state.population["guess"]
         a, b = self.competence.counts
         value = a * np.log(theta).sum() + b * np.log1p(-theta).sum()
         value += (self.guess.alpha(xi.shape[1]) * np.log(xi)).sum()
         return self.prevalence_penalty(state) + float(value)
 
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
-        competence = rng.beta(self.competence.a, self.competence.b, n_rows)
-        competence = np.clip(competence, 1e-12, 1 - 1e-12)
-        guess = rng.dirichlet(self.guess.alpha(n_labels), n_rows)
-        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        population = {"competence": competence, "guess": guess}
-        return State(np.log(prevalence), guessing_rows(competence, guess), population)
-
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        theta = pm.Beta("competence", *self.competence.counts, dims="coder")[:, None, None]
-        xi = pm.Dirichlet("guess", a=self.guess.alpha(n_labels)[None], dims=("coder", "label"))
-        rows = theta * np.eye(n_labels)[None] + (1.0 - theta) * xi[:, None, :]
-        pm.Deterministic("confusion", rows, dims=("coder", "truth", "label"))
-        return pt.log(rows)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class; each coder knows it with some probability, and "
-            "otherwise guesses by a habit that does not depend on the item.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Competences: Beta({self.competence.a:g}, {self.competence.b:g}); guesses: Dirichlet "
-            f"with {self.guess.concentration:g} pseudo-counts per label.",
+            "otherwise guesses by a habit that does not depend on the item."
         ]

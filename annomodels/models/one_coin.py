@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from annomodels.models.base import State
-from annomodels.models.conjugate import ConjugateModel, beta_logp, each_draw, log_shares
-from annomodels.models.parameters import Parameter
+from annomodels.models.conjugate import ConjugateModel, log_shares
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import Beta, Dirichlet
-from annomodels.types import AnyArray, Floats, Places, Tensor
+from annomodels.types import AnyArray, Floats, Places, TensorLike
 
 if TYPE_CHECKING:
     from annomodels.kernels.rows import Coins
@@ -68,12 +68,18 @@ class OneCoin(ConjugateModel):
     accuracy: Beta = field(default_factory=lambda: Beta(2.8, 1.2))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the accuracies, which confusion matrices follow from."""
         dims = ("coder",) if self.n_columns(n_labels) == 1 else ("coder", "truth")
-        return (Parameter("accuracy", dims, "unit", watched=""),)
+        about = f"Accuracies: {self.accuracy.in_words}."
+        return (Parameter("accuracy", dims, "unit", watched="", prior=self.accuracy, about=about),)
+
+    def log_rows(self, v: Variables) -> TensorLike:
+        """Log confusion [coder, truth, label] given the accuracies."""
+        right = v["accuracy"]
+        right = right[:, None, None] if self.n_columns(v.n_labels) == 1 else right[:, :, None]
+        eye = np.eye(v.n_labels, dtype=bool)
+        return v.xp.log(v.xp.where(eye, right, (1.0 - right) / (v.n_labels - 1)))
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Arrays in which kernels write draws of the accuracies."""
         accuracy = held["accuracy"]
         return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
 
@@ -84,16 +90,11 @@ class OneCoin(ConjugateModel):
         accuracy = state.population["accuracy"]
         return Coins(accuracy.reshape(len(accuracy), -1), self.accuracy.counts)
 
-    def rows_logp(self, values: dict[str, Floats]) -> Floats:
-        """Log prior density [draw] of draws of the accuracies."""
-        return each_draw(beta_logp(values["accuracy"], self.accuracy.counts))
-
     def n_columns(self, n_labels: int) -> int:
         """Return the number of accuracies of a coder."""
         return 1
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         k = len(sizes)
         right, given = np.einsum("jkk->jk", counts), counts.sum(axis=1)
         if self.n_columns(k) == 1:
@@ -134,38 +135,10 @@ class OneCoin(ConjugateModel):
         rows = a * np.log(accuracy).sum() + b * np.log1p(-accuracy).sum()
         return self.prevalence_penalty(state) + float(rows)
 
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
-        accuracy = rng.beta(self.accuracy.a, self.accuracy.b, (n_rows, self.n_columns(n_labels)))
-        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        return self._state(np.log(prevalence), accuracy)
-
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        wide = self.n_columns(n_labels) > 1
-        dims = ("coder", "truth") if wide else "coder"
-        accuracy = pm.Beta("accuracy", *self.accuracy.counts, dims=dims)
-        right = accuracy[:, :, None] if wide else accuracy[:, None, None]
-        eye = np.eye(n_labels, dtype=bool)[None]
-        rows = pt.where(eye, right, (1.0 - right) / (n_labels - 1))
-        pm.Deterministic("confusion", rows, dims=("coder", "truth", "label"))
-        return pt.log(rows)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class; every coder is right with one probability, whatever "
-            "the class, and errors are equally likely to be any other label.",
-            *self._priors(),
-        ]
-
-    def _priors(self) -> list[str]:
-        return [
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Accuracies: Beta({self.accuracy.a:g}, {self.accuracy.b:g}).",
+            "the class, and errors are equally likely to be any other label."
         ]
 
 
@@ -206,13 +179,10 @@ class ClassConditional(OneCoin):
     citation: ClassVar[str] = "doi:10.2307/2346806"
 
     def n_columns(self, n_labels: int) -> int:
-        """Return the number of accuracies of a coder."""
         return n_labels
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class; every coder has an accuracy for each class, and "
-            "errors are equally likely to be any other label.",
-            *self._priors(),
+            "errors are equally likely to be any other label."
         ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -14,8 +13,9 @@ import numpy as np
 from annomodels.data.candidates import NONE, Candidates
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import Defined, Drawn, Known, Parameter, Variables
 from annomodels.priors import Beta, Dirichlet, LogNormal, ScalePrior
+from annomodels.priors.distributions import Betas, DirichletRows
 from annomodels.types import ByName, Floats, PyMCModel, Tensor
 
 
@@ -52,19 +52,39 @@ class PairModel(Model):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return True
 
-    def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the variables of the posterior; kinds are the rates of each class."""
+        anchor = self.anchor(n_labels)
+
+        def rates(v: Variables) -> Betas:
+            mean, concentration = v["mean"][..., None, :], v["concentration"][..., None, :]
+            return Betas(concentration * mean, concentration * (1 - mean))
+
         return (
-            Parameter("prevalence", ("class",), "simplex" if self.single else "unit"),
-            Parameter("mean", ("kind",), "unit"),
-            Parameter("concentration", ("kind",), "positive"),
-            Parameter("rate", ("coder", "kind"), "unit"),
+            self.prevalence_parameter(self.n_weights(n_labels)),
+            Parameter(
+                "mean", ("kind",), "unit", prior=Betas(anchor[:, 0], anchor[:, 1]),
+                about=self.about_means,
+            ),
+            Parameter(
+                "concentration", ("kind",), "positive", prior=self.concentration,
+                about=f"Concentration of the coders around it: {self.concentration.in_words}.",
+            ),
+            Parameter("rate", ("coder", "kind"), "unit", prior=rates),
             # with the truth summed out; it moves with the rates of all coders, which are many
             Parameter("log_likelihood"),
-        )
+        )  # fmt: skip
+
+    @abstractmethod
+    def prevalence_parameter(self, n_weights: int) -> Parameter:
+        """Declare the prevalence of the classes."""
+
+    @property
+    @abstractmethod
+    def about_means(self) -> str:
+        """Priors of the population means as text."""
 
     def require_fittable(self, data: object) -> None:
         """Refuse annotations, which name no antecedents."""
@@ -97,39 +117,28 @@ class PairModel(Model):
         """Count the classes, "none of these" included."""
         return n_classes + self.has_none
 
-    def log_prior(self, values: PairValues) -> Floats:
+    def log_prior(self, values: dict[str, Floats]) -> Floats:
         """Log density of the parameters, with the leading dimensions of the values."""
-        from scipy.stats import beta
-
-        kinds = values.mean.shape[-1]
-        total = self._log_prevalence(values.prevalence)
-        a, b = self.anchor(kinds if self.single else kinds // 2).T
-        total = total + beta.logpdf(values.mean, a, b).sum(axis=-1)
-        total += self.concentration.logp(values.concentration).sum(axis=-1)
-        a, b = values.concentration * values.mean, values.concentration * (1 - values.mean)
-        coders = beta.logpdf(values.rate, a[..., None, :], b[..., None, :])
-        return np.asarray(total + coders.sum(axis=(-2, -1)))
-
-    @abstractmethod
-    def _log_prevalence(self, prevalence: Floats) -> Floats:
-        """Log prior density of the prevalence."""
+        shape, own = values["mean"].shape, {each.name for each in fields(PairValues)}
+        n_classes, lead = shape[-1] // len(self.quantities), shape[:-1]
+        known = {n: np.reshape(values[n], (-1, *values[n].shape[len(lead) :])) for n in own}
+        found = Known(self.variables(n_classes), n_classes, known).log_priors()
+        return np.reshape(sum(found.values()), lead)
 
     def sample_parameters(
         self, n_coders: int, n_classes: int, rng: np.random.Generator
     ) -> PairValues:
         """Draw parameters from the prior."""
-        anchor = self.anchor(n_classes)
-        mean = rng.beta(anchor[:, 0], anchor[:, 1])
-        concentration = self.concentration.sample(rng, (len(anchor),))
-        shape = (n_coders, len(anchor))
-        rate = rng.beta(concentration * mean, concentration * (1 - mean), shape)
-        prevalence = self._sample_prevalence(self.n_weights(n_classes), rng)
-        # a rate so near to 0 or 1 that its logarithm is lost is moved to the next that is not
-        return PairValues(prevalence, mean, concentration, np.clip(rate, 1e-12, 1 - 1e-12))
-
-    @abstractmethod
-    def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
-        """Draw the prevalence from its prior."""
+        sizes = {
+            "truth": n_classes, "class": self.n_weights(n_classes), "coder": n_coders,
+            "kind": n_classes * len(self.quantities),
+        }  # fmt: skip
+        drawn = Drawn(self.variables(n_classes), sizes, rng)
+        rate = drawn["rate"]
+        prevalence, mean, concentration = (
+            drawn[name] for name in ("prevalence", "mean", "concentration")
+        )
+        return PairValues(prevalence, mean, concentration, rate)
 
     def build(self, codes: Candidates, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with the truth summed out, the target of all engines."""
@@ -138,21 +147,16 @@ class PairModel(Model):
         import pytensor.tensor as pt
 
         n_classes = len(codes.classes) - self.has_none
-        anchor = self.anchor(n_classes)
-        with pm.Model(coords={"kind": range(len(anchor)), **coords}) as built:
-            prevalence = self._pymc_prevalence(len(codes.classes))
-            mean = pm.Beta("mean", anchor[:, 0], anchor[:, 1], dims="kind")
-            concentration = self.concentration.pymc("concentration", dims="kind")
-            shape = (len(codes.coders), len(anchor))
-            a, b = concentration * mean, concentration * (1 - mean)
-            rate = pm.Beta("rate", a[None], b[None], shape=shape)
-            total = (_single if self.single else _pairs)(codes, prevalence, rate, pt)
+        sizes = {
+            "class": len(codes.classes), "coder": len(codes.coders),
+            "kind": n_classes * len(self.quantities),
+        }  # fmt: skip
+        ranges = {dim: range(size) for dim, size in sizes.items()}
+        with pm.Model(coords={**ranges, **coords}) as built:
+            v = Defined(self.variables(n_classes), n_classes)
+            total = (_single if self.single else _pairs)(codes, v["prevalence"], v["rate"], pt)
             pm.Potential("decisions", total)
         return built
-
-    @abstractmethod
-    def _pymc_prevalence(self, n: int) -> Tensor:
-        """Prior of the prevalence within a PyMC model."""
 
 
 @dataclass(frozen=True)
@@ -211,32 +215,23 @@ class MentionPairs(PairModel):
         """Pseudo-counts of right and wrong: specificity and sensitivity, class after class."""
         return np.tile(np.stack([self.specificity.counts, self.sensitivity.counts]), (n_classes, 1))
 
-    def _log_prevalence(self, prevalence: Floats) -> Floats:
-        from scipy.stats import beta
+    def prevalence_parameter(self, n_weights: int) -> Parameter:
+        """Declare the prevalence of the classes, each true for itself."""
+        about = f"Share of true candidates of a class: {self.prevalence.in_words}."
+        return Parameter("prevalence", ("class",), "unit", prior=self.prevalence, about=about)
 
-        log_p = beta.logpdf(prevalence, self.prevalence.a, self.prevalence.b)
-        return np.asarray(log_p.sum(axis=-1))
+    @property
+    def about_means(self) -> str:
+        return (
+            f"Mean sensitivity of the coders: {self.sensitivity.in_words}; mean specificity: "
+            f"{self.specificity.in_words}."
+        )
 
-    def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
-        share = rng.beta(self.prevalence.a, self.prevalence.b, n_weights)
-        return np.clip(share, 1e-12, 1 - 1e-12)
-
-    def _pymc_prevalence(self, n: int) -> Tensor:
-        import pymc as pm
-
-        return pm.Beta("prevalence", self.prevalence.a, self.prevalence.b, shape=n)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
-        share, on, off = self.prevalence, self.sensitivity, self.specificity
+    def story(self) -> list[str]:
         return [
             "Each interpretation of a mention is true or not, so that a mention may have none, one "
             "or several; a coder accepts true ones with a sensitivity and rejects others with a "
-            "specificity that are their own for each class.",
-            f"Share of true candidates of a class: Beta({share.a:g}, {share.b:g}).",
-            f"Mean sensitivity of the coders: Beta({on.a:g}, {on.b:g}); mean specificity: "
-            f"Beta({off.a:g}, {off.b:g}).",
-            f"Concentration of the coders around them: {self.concentration.in_words}.",
+            "specificity that are their own for each class."
         ]
 
 
@@ -284,7 +279,6 @@ class SingleTruth(PairModel):
 
     @property
     def has_none(self) -> bool:
-        """Return True if "none of these" is a candidate."""
         return self.none
 
     def prevalence_prior(self, n_classes: int) -> Floats:
@@ -296,29 +290,23 @@ class SingleTruth(PairModel):
         """Pseudo-counts of right and wrong, shape [class, 2]."""
         return np.tile(self.accuracy.counts, (n_classes, 1))
 
-    def _log_prevalence(self, prevalence: Floats) -> Floats:
-        alpha = self.prevalence.alpha(prevalence.shape[-1])
-        constant = math.lgamma(alpha.sum()) - sum(math.lgamma(a) for a in alpha)
-        return np.asarray(constant + ((alpha - 1) * np.log(prevalence)).sum(axis=-1))
+    def prevalence_parameter(self, n_weights: int) -> Parameter:
+        """Declare the weights of the classes."""
+        return Parameter(
+            "prevalence", ("class",), "simplex",
+            prior=DirichletRows(self.prevalence.alpha(n_weights)),
+            about=f"Weights of the classes: {self.prevalence.in_words}.",
+        )  # fmt: skip
 
-    def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
-        share = np.maximum(rng.dirichlet(self.prevalence.alpha(n_weights)), 1e-12)
-        return np.asarray(share / share.sum())
+    @property
+    def about_means(self) -> str:
+        return f"Mean accuracy of the coders: {self.accuracy.in_words}."
 
-    def _pymc_prevalence(self, n: int) -> Tensor:
-        import pymc as pm
-
-        return pm.Dirichlet("prevalence", a=self.prevalence.alpha(n))
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         other = ', or "none of these",' if self.none else ""
         return [
             f"One of the interpretations of a mention{other} is true; a coder names it with an "
-            "accuracy that is their own for each class, and else one of the others.",
-            f"Weights of the classes: {self.prevalence.in_words}.",
-            f"Mean accuracy of the coders: Beta({self.accuracy.a:g}, {self.accuracy.b:g}).",
-            f"Concentration of the coders around it: {self.concentration.in_words}.",
+            "accuracy that is their own for each class, and else one of the others."
         ]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,62 +74,86 @@ def marginals(share: Floats, emission: Floats, truth: Floats) -> tuple[Floats, F
     return prevalence, np.matmul(given.T, emission)
 
 
-def add_states(
-    codes: Encoded, log_share: Tensor, log_emission: Tensor, log_truth: TensorLike
-) -> None:
-    """Add the log likelihood of the labels to a PyMC model, the states summed out."""
-    # known gold weights each state by the probability of that truth; log_emission [row, state,
-    # label], log_truth [state, truth]
-    import pymc as pm
-    import pytensor.tensor as pt
-    from pytensor import sparse
+class ItemStates(NamedTuple):
+    """States of an item given the parameters, as NumPy arrays or PyTensor variables."""
 
-    if names_items():
-        _observe_states(codes, log_share, log_emission, pt.as_tensor_variable(log_truth))
-        return
-    counts = observed_sparse("counts", codes.counts)
-    cells = pt.reshape(
-        pt.transpose(log_emission, (0, 2, 1)), (codes.n_rows * codes.n_labels, log_share.shape[-1])
+    log_share: TensorLike  # log probability of each state [state]; [kind, state] if items differ
+    truth: TensorLike  # P(truth | state), shape [state, truth]
+    # P(label | state) of each row [row, state, label]: its logarithm, or itself
+    log_emission: TensorLike | None = None
+    emission: TensorLike | None = None
+    values: Mapping[str, Floats] = {}  # numbers that the states stand for, each [state]
+
+
+def together(found: Iterable[ItemStates]) -> States:
+    """Return the states under several draws."""
+    parts: list[Any] = list(found)
+    emission = (np.exp(p.log_emission) if p.emission is None else p.emission for p in parts)
+    values = {name: np.stack([part.values[name] for part in parts]) for name in parts[0].values}
+    return States(
+        np.stack([np.exp(part.log_share) for part in parts]),
+        np.stack(list(emission)),
+        np.stack([part.truth for part in parts]),
+        values,
     )
-    of_item = log_share[None, :] if codes.kind is None else log_share[observed("kind", codes.kind)]
-    joint = of_item + sparse.structured_dot(counts, cells)
-    known = np.flatnonzero(codes.gold >= 0)
-    if len(known):
-        gold = observed("gold", codes.gold[known])
-        of_gold = pt.transpose(pt.as_tensor_variable(log_truth))[gold]
-        joint = pt.inc_subtensor(joint[observed("known", known)], of_gold)
-    weight = observed("weight", codes.weight)
-    pm.Potential("labels", pt.sum(weight * pt.logsumexp(joint, axis=1)))
 
 
-def _observe_states(
-    codes: Encoded, log_share: Tensor, log_emission: Tensor, log_truth: Tensor
-) -> None:
-    """Observe the labels, each drawn given the state of its item; called in a model context."""
+def add_states(codes: Encoded, found: ItemStates) -> None:
+    """Add the log likelihood of the labels to a PyMC model, the states summed out."""
+    # Known gold weights each state by the probability of that truth. Labels are data that are not
+    # seen by PyMC, equal items collapsed; if the model names its items, they are one observed
+    # variable, each drawn given the state of its item.
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse
 
-    item, summed = items_of(codes)
-    row, k = codes.row.astype(np.int64), codes.n_labels
+    k, row = codes.n_labels, codes.row.astype(np.int64)
     known = np.flatnonzero(codes.gold >= 0)
     gold = codes.gold[known].astype(np.int64)
+    log_emission = found.log_emission
+    if log_emission is None:
+        log_emission = pt.log(pt.maximum(found.emission, SMALLEST))
+    if isinstance(found.truth, np.ndarray):
+        with np.errstate(divide="ignore"):  # known gold then excludes states of other truths
+            log_truth = np.log(found.truth)
+    else:
+        log_truth = pt.log(pt.maximum(found.truth, SMALLEST))
+    parameters = tuple(map(pt.as_tensor_variable, (found.log_share, log_emission, log_truth)))
 
-    def before(share: Tensor, truth: Tensor) -> Tensor:
-        """Log probability of each state of each item whose labels nobody has seen."""
+    def cells(emission: Tensor) -> Tensor:
+        shape = codes.n_rows * k, emission.shape[1]
+        return pt.reshape(pt.transpose(emission, (0, 2, 1)), shape)
+
+    def joint(said: Tensor, share: Tensor, truth: Tensor, data: Callable[..., Tensor]) -> Tensor:
+        """Log probability of each state and the labels, shape [pattern, state]."""
         same = codes.kind is None
-        wide = pt.tile(share[None, :], (codes.n_patterns, 1)) if same else share[codes.kind]
-        return pt.inc_subtensor(wide[known], truth.T[gold]) if len(known) else wide
+        total = (share[None, :] if same else share[data("kind", codes.kind)]) + said
+        if not len(known):
+            return total
+        of_gold = pt.transpose(truth)[data("gold", gold)]
+        return pt.inc_subtensor(total[data("known", known)], of_gold)
+
+    if not names_items():
+        share, emission, truth = parameters
+        said = sparse.structured_dot(observed_sparse("counts", codes.counts), cells(emission))
+        each = pt.logsumexp(joint(said, share, truth, observed), axis=1)
+        pm.Potential("labels", pt.sum(observed("weight", codes.weight) * each))
+        return
+    item, summed = items_of(codes)
 
     def of_items(label: Tensor, share: Tensor, emission: Tensor, truth: Tensor) -> Tensor:
-        cells = pt.reshape(pt.transpose(emission, (0, 2, 1)), (codes.n_rows * k, share.shape[-1]))
-        said = sparse.structured_dot(summed, cells[row * k + label])
-        return pt.logsumexp(before(share, truth) + said, axis=1)
+        said = sparse.structured_dot(summed, cells(emission)[row * k + label])
+        return pt.logsumexp(joint(said, share, truth, as_it_is), axis=1)
 
     def drawn(share: Tensor, emission: Tensor, truth: Tensor, size: object) -> Tensor:
-        state = pm.Categorical.dist(logit_p=before(share, truth))
+        unseen = joint(pt.zeros((codes.n_patterns, 1)), share, truth, as_it_is)
+        state = pm.Categorical.dist(logit_p=unseen)
         return pm.Categorical.dist(p=pt.exp(emission[row, state[item]]))
 
-    parameters = log_share, log_emission, log_truth
     signature = f"{'(s)' if codes.kind is None else '(g,s)'},(r,s,l),(s,t)"
     observed_labels(codes, of_items, drawn, *parameters, signature=signature)
+
+
+def as_it_is(name: str, values: Ints) -> Ints:
+    """Return numbers of the data that are part of a graph."""
+    return values

@@ -61,7 +61,7 @@ class LogNormal(Html):
         """Draws from the prior."""
         return np.asarray(rng.lognormal(math.log(self.median), self.spread, shape))
 
-    def pymc(self, name: str, dims: str | tuple[str, ...]) -> Tensor:
+    def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
         """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
@@ -121,7 +121,7 @@ class Pareto(Html):
         """Draws from the prior."""
         return np.asarray(self.minimum * (1.0 + rng.pareto(self.alpha, shape)))
 
-    def pymc(self, name: str, dims: str | tuple[str, ...]) -> Tensor:
+    def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
         """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
@@ -149,6 +149,11 @@ class HalfNormal(Html):
         if not 0 < self.spread < math.inf:
             raise ValueError(f"HalfNormal needs a spread > 0, not {self.spread!r}.")
 
+    @property
+    def in_words(self) -> str:
+        """Text of the prior in reports."""
+        return f"half-normal with scale {self.spread:g}"
+
     def logp(self, x: Floats | float) -> Floats:
         """Log density at ``x``."""
         z = np.asarray(x, dtype=float) / self.spread
@@ -157,6 +162,12 @@ class HalfNormal(Html):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> Floats:
         """Draws from the prior."""
         return np.abs(rng.normal(0.0, self.spread, shape))
+
+    def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
+        """Return the same prior as a PyMC variable; call inside a model context."""
+        import pymc as pm
+
+        return pm.HalfNormal(name, sigma=self.spread, dims=dims)
 
 
 ScalePrior = LogNormal | Pareto

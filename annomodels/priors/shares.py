@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from annomodels.data.html import Html
 from annomodels.priors.columns import Covariates
+from annomodels.priors.distributions import Betas
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto
 from annomodels.types import Floats
 
@@ -72,7 +73,7 @@ class Dirichlet(Html):
 
 
 @dataclass(frozen=True)
-class Beta(Html):
+class Beta(Betas, Html):
     """Beta prior of a probability.
 
     Parameters
@@ -92,6 +93,11 @@ class Beta(Html):
     def __post_init__(self) -> None:
         if not (0 < self.a < math.inf and 0 < self.b < math.inf):
             raise ValueError(f"Beta needs a > 0 and b > 0, not {self.a!r} and {self.b!r}.")
+
+    @property
+    def in_words(self) -> str:
+        """Text of the prior in reports."""
+        return f"Beta({self.a:g}, {self.b:g})"
 
     @property
     def mean(self) -> float:
@@ -150,14 +156,25 @@ class Diagonal(Html):
             raise ValueError(f"Diagonal needs a spread >= 0, not {self.spread!r}.")
 
     @property
+    def in_words(self) -> str:
+        """Text of the prior in reports."""
+        strength, share = f"{self.strength:g}", f"{100 * self.accuracy:.0f} %"
+        if self.spread:
+            words = LogNormal(self.strength, self.spread).in_words
+            strength = f"an estimated number (for each class {words}) of"
+        if self.estimated:
+            share = f"an estimated share ({self.beta.in_words}, the same for all classes)"
+        return f"Dirichlet with {strength} pseudo-counts, {share} of them on the right label"
+
+    @property
     def estimated(self) -> bool:
         """Return True if the accuracy is estimated."""
         return math.isfinite(self.certainty)
 
     @property
-    def beta(self) -> tuple[float, float]:
-        """Parameters of the Beta prior of an estimated accuracy."""
-        return self.certainty * self.accuracy, self.certainty * (1.0 - self.accuracy)
+    def beta(self) -> Beta:
+        """Prior of an estimated accuracy."""
+        return Beta(self.certainty * self.accuracy, self.certainty * (1.0 - self.accuracy))
 
     def mean(self, n_classes: int) -> Floats:
         """Prior mean of a confusion matrix, shape [truth, label]."""
@@ -189,6 +206,11 @@ class Rows(Html):
            [0.2, 0.8]])
     """
 
+    # strength and accuracy are as given, see Diagonal
+    estimated: ClassVar[bool] = False
+    certainty: ClassVar[float] = math.inf
+    spread: ClassVar[float] = 0.0
+
     counts: tuple[tuple[float, ...], ...]
     labels: tuple[str, ...] = ()
 
@@ -208,24 +230,12 @@ class Rows(Html):
         return float(np.diagonal(self.mean(len(self.counts))).mean())
 
     @property
-    def estimated(self) -> bool:
-        """Return True if the accuracy is estimated."""
-        return False
-
-    @property
-    def beta(self) -> tuple[float, float]:
-        """Parameters of the Beta prior of an estimated accuracy; not used."""
-        return 1.0, 1.0
-
-    @property
-    def certainty(self) -> float:
-        """Pseudo-labels behind the accuracy: it is as given."""
-        return math.inf
-
-    @property
-    def spread(self) -> float:
-        """Spread of the strength: it is as given."""
-        return 0.0
+    def in_words(self) -> str:
+        """Text of the prior in reports."""
+        return (
+            f"Dirichlet with {self.strength:g} pseudo-counts, on average "
+            f"{100 * self.accuracy:.0f} % of them on the right label"
+        )
 
     def alpha(self, n_classes: int) -> Floats:
         """Pseudo-counts, shape [truth, label]."""
@@ -269,14 +279,6 @@ def dirichlet_rows(shapes: Floats, rng: np.random.Generator) -> Floats:
     """Draw rows from Dirichlet distributions with these pseudo-counts, [..., label]."""
     values = np.maximum(rng.standard_gamma(np.maximum(shapes, 1e-6)), 1e-300)
     return np.asarray(values / values.sum(axis=-1, keepdims=True))
-
-
-def dirichlet_logp(shares: Floats, alpha: Floats) -> Floats:
-    """Log density of shares [..., class] under pseudo-counts of that shape."""
-    from scipy.special import gammaln
-
-    constant = gammaln(alpha.sum(axis=-1)) - gammaln(alpha).sum(axis=-1)
-    return np.asarray(((alpha - 1.0) * np.log(inside(shares))).sum(axis=-1) + constant)
 
 
 def inside(shares: Floats) -> Floats:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import numpy as np
 
 from annomodels.priors.shares import Diagonal, Dirichlet, Rows
+from annomodels.priors.written import is_own
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def columns_not_taken(kind: type[Any], named: Mapping[str, object]) -> list[str]
     return [
         f"{kind.__name__} takes no {name}. {REGRESSED[name]}."
         for name in REGRESSED
-        if name in named and name not in known and not kind.own
+        if name in named and name not in known and not is_own(kind)
     ]
 
 

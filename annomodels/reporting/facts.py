@@ -99,12 +99,12 @@ class Facts:
         The number halves the interval of wrong labels if that takes at most half a working day;
         otherwise it is one hour of items. The width is NaN if unknown, 0 if all items are judged.
         """
-        from annomodels.auditing.design import beliefs, open_items
+        from annomodels.auditing.design import beliefs, calibration_prior, open_items
         from annomodels.auditing.estimator import forecast_widths, needed
 
         fit, of = self.fit, self.wrong
         width = (of.gold_high - of.gold_low) / max(of.n, 1)
-        part, prior, p = open_items(fit), fit.model.calibration_prior, beliefs(fit)
+        part, prior, p = open_items(fit), calibration_prior(fit), beliefs(fit)
         if of.n <= AUDIT_HOUR:
             return of.n, 0.0
         if not width > 0:

@@ -59,7 +59,7 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
         findings.append(unanimous_finding(number))
     tested = told_finding(tree)
     findings += [] if tested is None else [tested]
-    if model_of(tree).alone:
+    if model_of(tree).coders_apart:
         findings.append(volume_finding(data.per_coder))
     return judged(
         findings,

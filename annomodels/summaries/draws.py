@@ -111,10 +111,15 @@ def model_of(tree: xr.DataTree) -> Model:
     return _read_model(tree.attrs["model"])
 
 
+STACK_NOTE = (
+    "Coders and classes are those of the hierarchical model, given truths drawn from the "
+    "stack: their intervals include the uncertainty about the truth."
+)
+
+
 def told_by(tree: xr.DataTree) -> tuple[str, ...]:
     """Note which model estimates coders and classes, if P(truth) is from another one."""
-    note = model_of(tree).coder_note
-    return (note,) if note else ()
+    return (STACK_NOTE,) if model_of(tree).stacks else ()
 
 
 @lru_cache(maxsize=16)

@@ -175,7 +175,9 @@ def test_the_log_density_is_likelihood_and_prior_of_each_draw(fit):
         values = PairValues.of(posterior.isel(chain=chain, draw=draw))
         likelihood = log_likelihood(fit.model, data, values)[0]
         assert float(posterior["log_likelihood"][chain, draw]) == pytest.approx(likelihood)
-        assert lp[chain, draw] == pytest.approx(likelihood + float(fit.model.log_prior(values)))
+        assert lp[chain, draw] == pytest.approx(
+            likelihood + float(fit.model.log_prior(vars(values)))
+        )
 
 
 def test_the_default_model_is_that_of_the_data():

@@ -15,6 +15,7 @@ from annomodels.models.encoded import encode
 from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Layout, Truths
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
+from annomodels.priors.distributions import DirichletRows
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,7 @@ class Everything(StateModel):
         """Give the states of the items."""
         return TOLD[self.told]
 
-    def describe(self):
+    def story(self):
         """Story and priors in sentences."""
         return []
 
@@ -67,12 +68,9 @@ class Unheard(Everything):
 
     def item_parameters(self, n_labels):
         """Declare the items' own variables."""
-        more = Parameter("unheard", ("perceived", "truth"), "simplex")
+        prior = DirichletRows(np.ones((2, 2)))
+        more = Parameter("unheard", ("perceived", "truth"), "simplex", prior=prior)
         return (*super().item_parameters(n_labels), more)
-
-    def alphas(self, n_coders, n_labels):
-        """Pseudo-counts of the items' own variables."""
-        return {**super().alphas(n_coders, n_labels), "unheard": np.ones((2, 2))}
 
 
 def run_of(model):

@@ -85,7 +85,7 @@ def chain(counts, scale, numbers, joint, draws):
 def sampled(strength, beta, *, joint, draws, spread=0.0, rows=ROWS):
     counts = np.ascontiguousarray(rows.transpose(0, 2, 1))
     scale = np.array(CONCENTRATION.coefficients())
-    return chain(counts, scale, np.array([strength, *beta, 1.0, spread]), joint, draws)
+    return chain(counts, scale, np.array([strength, beta.a, beta.b, 1.0, spread]), joint, draws)
 
 
 @pytest.mark.few("40.0")

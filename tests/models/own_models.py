@@ -11,8 +11,9 @@ import annomodels as am
 from annomodels.models.base import Model
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
-from annomodels.models.states import SMALLEST, States, add_states, marginals
+from annomodels.models.states import ItemStates
 from annomodels.priors import Beta, Dirichlet, Scale
+from annomodels.priors.distributions import DirichletRows, Normal
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Neighbours(am.models.DawidSkene):
 
 
 class Lapsing(Model):
-    """What two models have in common that has no name: fields and a description."""
+    """What two models have in common that has no name: fields and a story."""
 
-    def describe(self):
+    def story(self):
         return ["Every item has one true class.", "Coders know it or guess.", "Guesses are alike."]
 
 
@@ -51,21 +52,16 @@ class Knowing(Lapsing, ConfusionModel):
     spread: Scale = 1.0
 
     def own_parameters(self, n_labels):
+        habit = DirichletRows(np.full(n_labels, 2.0))
+        ability = Normal(1.0, self.spread)
         return (
-            Parameter("ability", ("coder",), watched="", shown=True),
-            Parameter("habit", ("label",), "simplex"),
+            Parameter("ability", ("coder",), watched="", shown=True, prior=ability),
+            Parameter("habit", ("label",), "simplex", prior=habit),
         )
 
-    def pymc_log_confusion(self, n_labels):
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        ability = pm.Normal("ability", 1.0, self.spread, dims="coder")
-        habit = pm.Dirichlet("habit", np.full(n_labels, 2.0), dims="label")
-        knows = pm.math.sigmoid(ability)[:, None, None]
-        rows = knows * np.eye(n_labels) + (1.0 - knows) * habit
-        pm.Deterministic("confusion", rows, dims=("coder", "truth", "label"))
-        return pt.log(rows)
+    def log_rows(self, v):
+        knows = 1.0 / (1.0 + v.xp.exp(-v["ability"][:, None, None]))
+        return v.xp.log(knows * np.eye(v.n_labels) + (1.0 - knows) * v["habit"])
 
     @property
     def starter(self):
@@ -97,36 +93,23 @@ class HandMade(Lapsing):
     hard: Beta = field(default_factory=lambda: Beta(1.0, 9.0))
 
     def own_parameters(self, n_labels):
+        right = Beta(7.0, 3.0)
         return (
-            Parameter("right", ("coder",), "unit", watched="", shown=True),
-            Parameter("hard_share", (), "unit"),
+            Parameter("right", ("coder",), "unit", watched="", prior=right, shown=True),
+            Parameter("hard_share", (), "unit", prior=self.hard),
         )
 
     def coords(self, labels):
-        return {"state": [f"{label}/{kind}" for label in labels for kind in ("plain", "hard")]}
+        return {"state": [f"{label}/{kind}" for kind in ("plain", "hard") for label in labels]}
 
-    def _states(self, prevalence, share, right, k, xp):
-        """Shares [state] and rows [coder, state, label], for NumPy and PyTensor."""
-        plain = xp.where(
-            np.eye(k, dtype=bool), right[:, None, None], (1 - right[:, None, None]) / (k - 1)
-        )
-        rows = xp.stack([plain, xp.full_like(plain, 1.0 / k)], axis=2)
-        shares = xp.stack([prevalence * (1.0 - share), prevalence * share], axis=1)
-        return xp.reshape(shares, (2 * k,)), xp.reshape(rows, (rows.shape[0], 2 * k, k))
-
-    def build(self, codes, coords):
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        k = codes.n_labels
-        with pm.Model(coords=coords) as model:
-            prevalence = pm.Dirichlet("prevalence", self.prevalence.alpha(k), dims="truth")
-            share = pm.Beta("hard_share", *self.hard.counts)
-            right = pm.Beta("right", 7.0, 3.0, dims="coder")
-            shares, rows = self._states(prevalence, share, right, k, pt)
-            log_truth = np.log(np.maximum(np.repeat(np.eye(k), 2, axis=0), SMALLEST))
-            add_states(codes, pt.log(shares), pt.log(rows), log_truth)
-        return model
+    def item_states(self, v):
+        k, right, hard = v.n_labels, v["right"][:, None, None], v["hard_share"]
+        plain = v.xp.where(np.eye(k, dtype=bool), right, (1.0 - right) / (k - 1))
+        rows = v.xp.concatenate([plain, v.xp.full_like(plain, 1.0 / k)], axis=1)
+        share = v.xp.concatenate([v["prevalence"] * (1.0 - hard), v["prevalence"] * hard])
+        truth = np.vstack([np.eye(k), np.eye(k)])
+        is_hard = np.repeat([0.0, 1.0], k)
+        return ItemStates(v.xp.log(share), truth, emission=rows, values={"hard": is_hard})
 
     @property
     def starter(self):
@@ -138,24 +121,3 @@ class HandMade(Lapsing):
             "right": np.clip(state.population["accuracy"], 0.05, 0.95),
             "hard_share": np.array(0.1),
         }
-
-    def n_states(self, n_labels):
-        return 2 * n_labels
-
-    def states(self, values):
-        k = values["prevalence"].shape[1]
-        parts = [
-            self._states(p, s, r, k, np)
-            for p, s, r in zip(
-                values["prevalence"], values["hard_share"], values["right"], strict=True
-            )
-        ]
-        share, rows = (np.stack(part) for part in zip(*parts, strict=True))
-        truth = np.broadcast_to(np.repeat(np.eye(k), 2, axis=0), (len(share), 2 * k, k))
-        hard = np.broadcast_to(np.tile([0.0, 1.0], k), share.shape)
-        return States(share, rows, truth, {"hard": hard})
-
-    def result_values(self, values):
-        found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
-        _, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
-        return {**values, "confusion": confusion}

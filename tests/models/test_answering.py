@@ -56,7 +56,7 @@ def by_hand(data, prevalence, confusion, no_answer):
 
 def separated(model, state):
     """Rows of answers and rates of no answer of one state."""
-    held = {name: value[None, None] for name, value in model.pymc_start(state).items()}
+    held = {name: value[None, None] for name, value in model.kept_values(state).items()}
     out = model.result_draws(held)
     return out["confusion"][0, 0], out["no_answer"][0, 0]
 
@@ -86,17 +86,17 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     data = tiny(rng, ("dk", "skip"))
     model = Answering(resolve(base)).with_data(data)
     seen = expanded(data)
-    codes, used = encode(seen), [p.name for p in model.drawn_parameters(3)]
+    codes, used = encode(seen), [p.name for p in model.variables(3)]
     differences = []
     for found, prior, potential in evaluate(model, seen, rng, 4, 0.3):
-        drawn = {name: found[name][None, None] for name in used if name in found}
-        values = {name: value[0, 0] for name, value in model.kept_draws(drawn).items()}
+        values = model.result_values({name: found[name] for name in used if name in found})
         state = state_of(values)
         enumerated = by_hand(data, values["prevalence"], *separated(model, state))[0]
         assert potential == pytest.approx(enumerated, rel=1e-9)
-        differences.append(prior + potential - expect(codes, state)[3] - model.log_prior(state))
+        ours = model.log_prior({name: value[None] for name, value in values.items()})
+        differences.append(prior + potential - expect(codes, state)[3] - float(ours[0]))
     assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
-    start = model.sampler_start(model.sample_parameters(data.n_coders, 3, rng))
+    start = model.pymc_start(model.sample_parameters(data.n_coders, 3, rng))
     for each in built(model, seen).free_RVs:
         assert np.shape(start[each.name]) == tuple(each.shape.eval())
 

@@ -68,7 +68,9 @@ def _marks(page):
 def _pages():
     for page in PAGES:
         yield pytest.param(page, id=page.stem, marks=[pytest.mark.calibration, *_marks(page)])
-    yield pytest.param(FOLDER / "adding.md", id="adding", marks=pytest.mark.slow)
+    yield pytest.param(
+        FOLDER / "adding.md", id="adding", marks=[pytest.mark.slow, pytest.mark.nuts]
+    )
 
 
 @pytest.mark.parametrize("page", list(_pages()))

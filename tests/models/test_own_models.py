@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ import annomodels as am
 from annomodels.errors import EngineError, NotApplicable
 from annomodels.fitting.fit import ClassFit
 from annomodels.models.catalog import from_dict
+from annomodels.models.confusion import ConfusionModel
+from annomodels.priors import Dirichlet
 from annomodels.reporting.methods import bibtex, methods, methods_latex
 from annomodels.summaries.draws import model_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 import own_models
-from own_models import HandMade, Knowing, Neighbours, Tight
+from own_models import HandMade, Knowing, Lapsing, Neighbours, Tight
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +108,6 @@ def test_everything_is_answered_whatever_the_draws_of_such_a_model_are(
 
 def test_other_engines_see_the_own_prior(data) -> None:
     """At any point, prior by the kernels and by PyMC differ by nothing."""
-    from annomodels.engines.given import state_of
     from annomodels.engines.pymc.handed import with_data
 
     model = Neighbours(decay=0.5)
@@ -125,7 +126,8 @@ def test_other_engines_see_the_own_prior(data) -> None:
         parts = pymc_model.compile_fn(
             pymc_model.logp(pymc_model.free_RVs, jacobian=False), mode="FAST_COMPILE"
         )
-        found.append((model.log_prior(state_of(values)), float(parts(point))))
+        ours = model.log_prior({name: value[None] for name, value in values.items()})
+        found.append((float(ours[0]), float(parts(point))))
     (one, pymc_one), (two, pymc_two) = found
     assert one - two == pytest.approx(pymc_one - pymc_two, rel=1e-8)
 
@@ -273,10 +275,22 @@ def test_a_model_is_written_down_and_read_back() -> None:
     assert "class" not in am.models.Mace().to_dict()
 
 
+def test_rows_that_come_from_nowhere_are_named() -> None:
+    @dataclass(frozen=True)
+    class Rowless(Lapsing, ConfusionModel):
+        prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+
+        def pymc_start(self, state):
+            return {}
+
+    with pytest.raises(EngineError, match="The variable confusion depends on itself"):
+        Rowless().sample_values(2, 2, np.random.default_rng(1))
+
+
 def test_a_model_without_rows_and_states_is_told_what_it_lacks(data) -> None:
     class Nothing(HandMade):
-        def n_states(self, n_labels):
-            return 0
+        def coords(self, labels):
+            return {}
 
     with pytest.raises(EngineError, match=r"derive it from ConfusionModel, or give it n_states"):
         am.fit(data, Nothing())

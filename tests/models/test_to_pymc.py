@@ -16,6 +16,8 @@ from annomodels.errors import NotApplicable
 from annomodels.models import MODELS
 from annomodels.models.catalog import resolve
 from annomodels.models.encoded import encode
+from annomodels.models.parameters import Parameter
+from annomodels.priors.distributions import Normal
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.trust.discrepancies import Design
 from annomodels.summaries.trust.predictive import _replicate, _statistics
@@ -148,11 +150,8 @@ def test_a_fit_gives_its_model_and_a_stack_says_why_it_has_none(data):
 def test_a_result_that_lacks_a_variable_says_which(data):
     @dataclass(frozen=True)
     class Forgetful(am.models.DawidSkene):
-        def pymc_log_confusion(self, n_labels):
-            import pymc as pm
-
-            pm.Normal("mood", dims="coder")
-            return super().pymc_log_confusion(n_labels)
+        def own_parameters(self, n_labels):
+            return (Parameter("mood", ("coder",), prior=Normal(0.0, 1.0), kept=False),)
 
     fit = am.fit(data, Forgetful(), chains=2, draws=20, warmup=20, seed=1, extend=False)
     with pytest.raises(NotApplicable, match=r"no draws of mood.*own_parameters.*pymc_values"):

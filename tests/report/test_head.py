@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import annomodels as am
-from annomodels.auditing.design import beliefs, open_items
+from annomodels.auditing.design import beliefs, calibration_prior, open_items
 from annomodels.auditing.estimator import forecast_widths
 from annomodels.limits import AUDIT_GOAL, AUDIT_MOST, AUDIT_WORTH
 from annomodels.reporting.explorer import ROOM, payload, queue
@@ -126,7 +126,7 @@ def test_states_add_up_and_actions_name_their_counts(stacked):
 def test_an_audit_is_said_to_narrow_the_interval_only_if_it_does(found):
     """The size halves the interval; an audit that narrows by less than a fifth is for errors."""
     fit = found.fit
-    part, prior = open_items(fit), fit.model.calibration_prior
+    part, prior = open_items(fit), calibration_prior(fit)
     p = beliefs(fit)
     for times in (0.05, 0.2, 0.5, 1.0, 2.0, 5.0):
         of, now = found.wrong, found.wrong.gold_high - found.wrong.gold_low

@@ -40,13 +40,13 @@ MOST_CONCENTRATED = 1e9
 def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
     """Return starting values of the PyMC variables: the best mode that EM reaches."""
     starter = cast("ConjugateModel", model.starter)
-    if not starter.by_counts:
+    if "em" not in starter.engines:
         raise EngineError(f"The {model.title} model names no conjugate model to start from.")
     relabel = starter.swappable and not (codes.gold >= 0).any()
     here = Spread(cut(codes, 1), Threads(1))
     begun = chain_starts(starter, here, 1, 1, relabel=relabel)
     mode = climb(starter, codes, begun.states[0])
-    return model.sampler_start(mode.state)
+    return model.pymc_start(mode.state)
 
 
 def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
@@ -64,7 +64,6 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
         )
     coords = coords_of(model, data, "truth", "label", "coder")
     posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
-    posterior = model.kept_draws(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
     kept, sums, names = revisited(model, codes, posterior, lp, relabel)
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
@@ -86,10 +85,9 @@ def _chains(
     model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings
 ) -> Drawn:
     """Sample all chains; return draws, log densities, divergences and the reason for a stop."""
-    drawn = model.drawn_parameters(codes.n_labels)
-    wanted = {each.name for each in drawn}
-    free = (*drawn, *model.auxiliary_parameters(codes.n_labels))
-    support = {each.name: each.support for each in free}
+    declared = model.variables(codes.n_labels)
+    wanted = {each.name for each in declared if each.kept}
+    support = {each.name: each.support for each in declared}
     settings.tell("compiling", 0.0, "preparing the density")
     start = start_point(model, codes)
     # a little noise gives the chains different starts; nutpie's jitter would leave the mode
@@ -108,7 +106,7 @@ def _chains(
         noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in names_}
         code = compiled(pymc_model, noisy)
     settings.tell("compiling", 1.0)
-    return sample(code, settings, wanted, correlated=model.correlated)
+    return sample(code, settings, wanted, correlated=any(each.correlated for each in declared))
 
 
 def _stepped(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
 import numpy as np
 
 from annomodels.engines.given import given_by, state_of, weigh
@@ -12,9 +10,6 @@ from annomodels.engines.source.itemsums import ItemSums, Stage, with_room
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
-
-if TYPE_CHECKING:
-    from annomodels.models.confusion import ConfusionModel
 
 # stored draws and item sums of each chain, and names of the state values
 Revisited = tuple[list[DrawStore], list[ItemSums], list[str]]
@@ -52,11 +47,8 @@ def revisited(
                 sums.append(ItemSums(codes.n_patterns, k, stage))
             log_likelihood = weigh(codes.arrays, codes.weight, given, sums[-1], codes.kind)
             sums[-1].note(draw)
-            if model.n_states(k):
-                prior = model.log_prior_of(values)
-            else:
-                prior = cast("ConfusionModel", model).log_prior(state_of(values))
-            own = float(lp[chain, draw]) if prior is None else log_likelihood + prior
+            prior = model.log_prior({name: np.asarray(v)[None] for name, v in values.items()})
+            own = float(lp[chain, draw]) if prior is None else log_likelihood + float(prior[0])
             part.add(values, log_likelihood, own, moved)
     found = model.states({name: values[:1] for name, values in kept[0].arrays.items()})
     return kept, sums, [] if found is None else sorted(found.values)
@@ -64,7 +56,7 @@ def revisited(
 
 def _reordered(model: Model, values: dict[str, AnyArray], back: AnyArray) -> dict[str, AnyArray]:
     """Reorder the classes in each variable with a truth dimension."""
-    dims = {each.name: each.dims for each in model.drawn_parameters(len(back))}
+    dims = {each.name: each.dims for each in model.variables(len(back))}
     out = dict(values)
     for name, array in values.items():
         along = dims.get(name, ())

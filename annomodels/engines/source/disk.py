@@ -152,7 +152,9 @@ def opened(data: LabelsOnDisk, model: Model) -> Source:
         (keeper.folder / name).mkdir()
     labels = tuple(label_text(name) for name in data.labels)
     write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
-    source = data.sources(model.shared, str(keeper.folder / "scratch"), model.abstention_rows)
+    source = data.sources(
+        model.shared, str(keeper.folder / "scratch"), model.result_model is not model
+    )
     return replace(source, output=TruthFolder(write, keeper))
 
 

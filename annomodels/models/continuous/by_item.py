@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -9,14 +10,14 @@ import numpy as np
 
 from annomodels.errors import NotApplicable
 from annomodels.models.base import DrawsOf, Model, State
-from annomodels.models.confusion import clamped_logp
 from annomodels.models.continuous.quadrature import beta_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import items_of, names_items, observed, observed_labels
-from annomodels.models.parameters import Parameter
-from annomodels.models.states import States, marginals
+from annomodels.models.parameters import Defined, Parameter
+from annomodels.models.states import States, as_it_is
 from annomodels.priors import Diagonal, Dirichlet, FixedDiagonal, LogNormal, Pareto, ScalePrior
+from annomodels.priors.distributions import DirichletRows
 from annomodels.priors.shares import dirichlet_rows
 from annomodels.types import Floats, PyMCModel, Tensor, TensorLike
 
@@ -66,7 +67,6 @@ class BetaBinomialByItem(Model):
     family: ClassVar[str] = "alike"
     shared: ClassVar[bool] = True
     swappable: ClassVar[bool] = False
-    correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     population: FixedDiagonal = field(default_factory=lambda: Diagonal(10.0, 0.8))
@@ -89,35 +89,31 @@ class BetaBinomialByItem(Model):
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the population of the items of a class."""
         return (
-            Parameter("population", ("truth", "label"), "simplex", watched="diagonal"),
-            Parameter("concentration", ("truth",), "pseudo-counts"),
-        )
+            Parameter(
+                "population", ("truth", "label"), "simplex", "diagonal",
+                prior=DirichletRows(self.population.alpha(2)),
+                about=f"Mean of the items of a class: {self.population.in_words}.",
+            ),
+            Parameter(
+                "concentration", ("truth",), "pseudo-counts", prior=self.concentration,
+                about=f"Concentration of the items around it: {self.concentration.in_words}.",
+                correlated=True,
+            ),
+        )  # fmt: skip
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return {"state": [f"{label}/{n}" for label in labels for n in range(1, self.nodes + 1)]}
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with truth and coins integrated out."""
         import pymc as pm
-        import pytensor.tensor as pt
 
         self._refuse(codes)
-        ones, total = _counts(codes)
         with pm.Model(coords=coords) as model:
-            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(2), dims="truth")
-            mean = pm.Dirichlet("population", a=self.population.alpha(2), dims=("truth", "label"))
-            concentration = self.concentration.pymc("concentration", dims="truth")
-            b, a = (concentration * mean[:, label] for label in (0, 1))
-            if names_items():
-                _observe(codes, prevalence, a, b)
-                return model
-            y, n = observed("ones", ones)[:, None], observed("total", total)[:, None]
-            steps = observed("steps", np.arange(max(1.0, total.max(initial=0.0))))
-            joint = pt.log(prevalence) + _log_chances(y, n, a, b, steps)
-            pm.Potential("labels", clamped_logp(joint, codes))
+            v = Defined(self.variables(2), 2, codes)
+            b, a = (v["concentration"] * v["population"][:, label] for label in (0, 1))
+            _add_coins(codes, v["prevalence"], a, b)
         return model
 
     def _refuse(self, codes: Encoded) -> None:
@@ -135,11 +131,9 @@ class BetaBinomialByItem(Model):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, 0.7, 10.0))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         mean = np.clip(state.population["population"], 0.05, 0.95)
         low = 1.2 * getattr(self.concentration, "minimum", 0.0)
         return {
@@ -147,16 +141,6 @@ class BetaBinomialByItem(Model):
             "population": mean / mean.sum(axis=1, keepdims=True),
             "concentration": np.maximum(np.minimum(state.population["concentration"], 20.0), low),
         }
-
-    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Turn one draw of the PyMC variables into the variables of the result."""
-        found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
-        prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
-        return {**values, "prevalence": prevalence, "confusion": confusion[0]}
-
-    def n_states(self, n_labels: int) -> int:
-        """Return the number of states an item may be in."""
-        return n_labels * self.nodes
 
     def states(self, values: dict[str, Floats]) -> States:
         """States of the items: a class and a node of the item's coin."""
@@ -173,54 +157,46 @@ class BetaBinomialByItem(Model):
         )
         return States(share, emission, truth, {"item_share": coin})
 
-    def sample_values(
-        self, n_coders: int, n_labels: int, rng: np.random.Generator
-    ) -> dict[str, Floats]:
-        """Draw the variables of the result from the prior."""
-        values = {
-            "prevalence": rng.dirichlet(self.prevalence.alpha(2)),
-            "population": np.stack([rng.dirichlet(a) for a in self.population.alpha(2)]),
-            "concentration": self.concentration.sample(rng, (2,)),
-        }
-        return self.result_values(values)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class and its own probability of the second label; coders "
-            "are alike.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Mean of the items of a class: Dirichlet with {self.population.strength:g} "
-            f"pseudo-counts, {100 * self.population.accuracy:.0f} % of them on the right label.",
-            f"Concentration of the items around it: {self.concentration.in_words}.",
+            "are alike."
         ]
 
 
-def _log_chances(
-    ones: TensorLike, total: TensorLike, a: Tensor, b: Tensor, steps: TensorLike
-) -> Tensor:
-    """Log P(labels of an item | truth) with its coin integrated out, shape [item, truth]."""
-    found = _rising(a, ones, steps) + _rising(b, total - ones, steps)
-    return found - _rising(a + b, total, steps)
-
-
-def _observe(codes: Encoded, prevalence: Tensor, a: Tensor, b: Tensor) -> None:
-    """Observe the labels, tosses of the coin of their item; called in a model context."""
+def _add_coins(codes: Encoded, prevalence: Tensor, a: Tensor, b: Tensor) -> None:
+    """Add the log likelihood of the labels, tosses of the coin of their item, to a PyMC model."""
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse
 
-    item, summed = items_of(codes)
-    total = np.diff(codes.starts).astype(float)[:, None]
-    steps = np.arange(max(1.0, total.max(initial=0.0)))
+    ones, total = _counts(codes)
     known = np.flatnonzero(codes.gold >= 0)
     gold = codes.gold[known].astype(np.int64)
 
-    def of_items(label: object, prevalence: object, a: object, b: object) -> Tensor:
-        ones = sparse.structured_dot(summed, pt.cast(label, "float64")[:, None])
-        joint = pt.log(prevalence) + _log_chances(ones, total, a, b, steps)
+    def of_items(
+        data: Callable[..., Tensor], ones: Tensor, prevalence: Tensor, a: Tensor, b: Tensor
+    ) -> Tensor:
+        """Log probability of the labels of each item with its coin integrated out."""
+        n = data("total", total)[:, None]
+        steps = data("steps", np.arange(max(1.0, total.max(initial=0.0))))
+        heads, tails = _rising(a, ones, steps), _rising(b, n - ones, steps)
+        joint = pt.log(prevalence) + heads + tails - _rising(a + b, n, steps)
         found = pt.logsumexp(joint, axis=1)
-        return pt.set_subtensor(found[known], joint[known, gold]) if len(known) else found
+        if not len(known):
+            return found
+        at = data("known", known)
+        return pt.set_subtensor(found[at], joint[at, data("gold", gold)])
+
+    if not names_items():
+        each = of_items(observed, observed("ones", ones)[:, None], prevalence, a, b)
+        pm.Potential("labels", pt.sum(observed("weight", codes.weight) * each))
+        return
+    item, summed = items_of(codes)
+
+    def of_labels(label: object, *parameters: Tensor) -> Tensor:
+        ones = sparse.structured_dot(summed, pt.cast(label, "float64")[:, None])
+        return of_items(as_it_is, ones, *parameters)
 
     def drawn(prevalence: Tensor, a: Tensor, b: Tensor, size: object) -> Tensor:
         truth = pm.Categorical.dist(p=pt.tile(prevalence[None, :], (codes.n_patterns, 1)))
@@ -229,7 +205,7 @@ def _observe(codes: Encoded, prevalence: Tensor, a: Tensor, b: Tensor) -> None:
         coin = pm.Beta.dist(a[truth], b[truth])
         return pm.Bernoulli.dist(coin[item])
 
-    observed_labels(codes, of_items, drawn, prevalence, a, b, signature="(t),(t),(t)")
+    observed_labels(codes, of_labels, drawn, prevalence, a, b, signature="(t),(t),(t)")
 
 
 def _rising(x: Tensor, count: TensorLike, steps: TensorLike) -> Tensor:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from annomodels.models.encoded import Encoded
+from annomodels.models.observed import observed
+from annomodels.priors.distributions import Normal
 from annomodels.types import Floats, Tensor
 
 if TYPE_CHECKING:
@@ -28,13 +31,24 @@ def centred_share(codes: Encoded) -> Floats:
     return np.asarray(information / (1.0 + information))
 
 
-def of_each(location: Tensor, share: Tensor) -> Tensor:
-    """Repeat the location of the population for every coder, as a tensor."""
-    # PyMC lets a transform use only the inputs of its variable, so a share that is a variable must
-    # be part of one of its arguments
-    import pytensor.tensor as pt
+@dataclass(frozen=True, eq=False)
+class PartlyCentred(Normal):
+    """Normal distributions of coders around their population, in a form that eases sampling."""
 
-    return location + pt.zeros_like(share)
+    codes: Encoded | None = None
+
+    def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
+        """Return a PyMC variable; call inside a model context."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        assert self.codes is not None
+        share = observed("centred_share", centred_share(self.codes))
+        share = pt.reshape(share, (-1, *(1,) * (len(dims) - 1)), ndim=len(dims))
+        # PyMC lets a transform use only the inputs of its variable, so a share that is a variable
+        # must be part of one of its arguments
+        mean = self.mean + pt.zeros_like(share)
+        return pm.Normal(name, mean, self.sd, dims=dims, transform=partly_centred(share))
 
 
 def partly_centred(share: Tensor) -> Transform:

@@ -6,12 +6,18 @@ from types import ModuleType
 
 import numpy as np
 
+from annomodels.models.parameters import Variables
+from annomodels.models.states import ItemStates
 from annomodels.types import Floats, TensorLike
 
 
 def log_softmax(contrasts: TensorLike, xp: ModuleType) -> TensorLike:
     """Log probabilities of all labels, for NumPy arrays and PyTensor variables."""
-    logits = xp.concatenate([contrasts, xp.zeros_like(contrasts[..., :1])], axis=-1)
+    return normalized(xp.concatenate([contrasts, xp.zeros_like(contrasts[..., :1])], axis=-1), xp)
+
+
+def normalized(logits: TensorLike, xp: ModuleType) -> TensorLike:
+    """Log probabilities of all labels from their logits."""
     # the largest one is taken away, so that no exponential overflows
     logits = logits - xp.max(logits, axis=-1, keepdims=True)
     return logits - xp.log(xp.sum(xp.exp(logits), axis=-1, keepdims=True))
@@ -27,9 +33,19 @@ def against_last(log_rows: Floats, most: float = 4.0) -> Floats:
     return np.asarray(np.clip(log_rows[..., :-1] - log_rows[..., -1:], -most, most))
 
 
-def state_truth(n_labels: int, n_nodes: int) -> Floats:
-    """P(truth | state) if the states are (class, node), shape [state, truth]."""
-    return np.repeat(np.eye(n_labels), n_nodes, axis=0)
+def point_states(
+    v: Variables, weights: Floats, log_rows: TensorLike, effect: TensorLike
+) -> ItemStates:
+    """States (class, point) of an item whose effects [truth, point, contrast] move the logits."""
+    # weights [point], log_rows [row, truth, point, label]
+    k, n = v.n_labels, v.n_labels * len(weights)
+    share = v.xp.log(v["prevalence"])[:, None] + np.log(weights)
+    return ItemStates(
+        v.xp.reshape(share, (n,)),
+        np.repeat(np.eye(k), len(weights), axis=0),
+        v.xp.reshape(log_rows, (log_rows.shape[0], n, k)),
+        values={} if v.codes else {"difficulty": difficulties(np.asarray(effect)).ravel()},
+    )
 
 
 def difficulties(effect: Floats) -> Floats:

@@ -14,11 +14,11 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.models.base import Model
-from annomodels.models.observed import observed
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import Covariates
 from annomodels.priors.columns import is_numeric
-from annomodels.types import Floats, Tensor
+from annomodels.priors.distributions import Normal
+from annomodels.types import Floats, TensorLike
 
 EFFECT = Parameter("coder_effect", ("coder_term",), effect="log-odds that a coder is right")
 MOST_NAMED = 5
@@ -48,7 +48,14 @@ class Regressed(Model):
     @property
     def effect_parameters(self) -> tuple[Parameter, ...]:
         """Declare the coefficients."""
-        return () if self.coder_covariates is None else (EFFECT,)
+        known = self.coder_covariates
+        if known is None:
+            return ()
+        about = (
+            "The log-odds that a coder is right are regressed on columns about the coder: "
+            f"{in_words(known)}."
+        )
+        return (replace(EFFECT, prior=Normal(0.0, known.spread), about=about),)
 
     @property
     def effect_coords(self) -> dict[str, list[str]]:
@@ -57,38 +64,22 @@ class Regressed(Model):
         return {} if known is None else {"coder_term": list(known.terms)}
 
     def terms(self, name: str) -> list[tuple[str, str]]:
-        """Terms of the coefficients of this name, each with what one more of it is."""
         known = self.coder_covariates
         if known is None or name != EFFECT.name:
             return []
         return list(zip(known.terms, known.units, strict=True))
 
-    def pymc_effect(self) -> Tensor:
-        """Add the coefficients and return their effect [coder]; in a model context."""
-        import pymc as pm
-
+    def effect_of(self, v: Variables) -> TensorLike:
+        """Return the effect of the columns on each coder [coder], given the coefficients."""
         known = self.coder_covariates
-        if known is None:
-            return None
-        effect = pm.Normal(EFFECT.name, 0.0, known.spread, dims=EFFECT.dims)
-        return observed("coder_design", np.array(known.design)) @ effect
+        assert known is not None
+        return v[EFFECT.name] @ v.data("coder_design", np.array(known.design)).T
 
     @property
     def effect_start(self) -> dict[str, Floats]:
         """Values of the coefficients to start from."""
         known = self.coder_covariates
         return {} if known is None else {EFFECT.name: np.zeros(len(known.terms))}
-
-    @property
-    def effect_story(self) -> list[str]:
-        """Assumptions about the columns, in a sentence."""
-        known = self.coder_covariates
-        if known is None:
-            return []
-        return [
-            "The log-odds that a coder is right are regressed on columns about the coder: "
-            f"{in_words(known)}."
-        ]
 
 
 def in_words(known: Covariates) -> str:

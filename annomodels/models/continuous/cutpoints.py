@@ -10,23 +10,12 @@ from types import ModuleType
 import numpy as np
 
 from annomodels.models.continuous.contrasts import softplus
-from annomodels.models.parameters import Parameter
-from annomodels.types import Floats, Tensor, TensorLike
+from annomodels.models.parameters import Follows, Parameter, Support, Variables
+from annomodels.priors import HalfNormal, LogNormal
+from annomodels.priors.distributions import DirichletRows, Normal
+from annomodels.types import Floats, TensorLike
 
 LAPSE_SCALE = 1.5  # of the half-normal prior of how much the log-odds of lapses differ
-
-CODER_PARAMETERS = (
-    Parameter("shift", ("coder",), watched="", shown=True),
-    Parameter("spread", ("coder",), "positive", watched="", shown=True),
-    Parameter("lapse", ("coder",), "unit", watched="", shown=True),
-    Parameter("lapse_label", ("label",), "simplex"),
-    Parameter("shift_scale", (), "positive"),
-    Parameter("typical_spread", (), "positive"),
-    Parameter("spread_scale", (), "positive"),
-    Parameter("lapse_location"),
-    Parameter("lapse_scale", (), "positive"),
-    Parameter("cuts", ("cut",)),
-)
 
 
 def interval_logp(
@@ -47,7 +36,10 @@ def interval_logp(
 
 
 def label_logp(
-    position: TensorLike, cuts: TensorLike, coders: Mapping[str, TensorLike], xp: ModuleType
+    position: TensorLike,
+    cuts: TensorLike,
+    coders: Mapping[str, TensorLike] | Variables,
+    xp: ModuleType,
 ) -> TensorLike:
     """Log probability of each label of each coder, lapses included."""
     # P(y = l | x, j) = (1 - lambda_j) P_j(l | x) + lambda_j gamma_l; position [place], cuts [label
@@ -80,27 +72,47 @@ class CoderScale:
         """Prior mean of the log-odds of a lapse."""
         return math.log(self.lapse / (1.0 - self.lapse))
 
-    def pymc(self, n_labels: int) -> dict[str, Tensor]:
-        """Tensors that :func:`label_logp` takes, with their priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
+    def parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the variables that :func:`label_logp` takes, and their population."""
 
-        shift_scale = pm.HalfNormal("shift_scale", self.shift)
-        typical = pm.LogNormal("typical_spread", math.log(self.typical), self.typical_spread)
-        spread_scale = pm.HalfNormal("spread_scale", self.spread)
-        shift_z = pm.Normal("shift_z", dims="coder")
-        spread_z = pm.Normal("spread_z", dims="coder")
-        shift = pm.Deterministic("shift", shift_scale * shift_z, dims="coder")
-        spread = typical * pt.exp(spread_scale * spread_z)
-        spread = pm.Deterministic("spread", spread, dims="coder")
-        location = pm.Normal("lapse_location", self.lapse_logit, 1.0)
-        lapse_scale = pm.HalfNormal("lapse_scale", LAPSE_SCALE)
-        lapse_z = pm.Normal("lapse_z", dims="coder")
-        lapse = pm.Deterministic(
-            "lapse", pt.sigmoid(location + lapse_scale * lapse_z), dims="coder"
-        )
-        labels = pm.Dirichlet("lapse_label", a=np.ones(n_labels), dims="label")
-        return {"shift": shift, "spread": spread, "lapse": lapse, "lapse_label": labels}
+        def of_coder(name: str, support: Support, follows: Follows) -> Parameter:
+            return Parameter(name, ("coder",), support, "", follows=follows, shown=True)
+
+        def lapse(v: Variables) -> TensorLike:
+            logit = v["lapse_location"][..., None] + v["lapse_scale"][..., None] * v["lapse_z"]
+            return 1.0 / (1.0 + v.xp.exp(-logit))
+
+        def spread(v: Variables) -> TensorLike:
+            log_ratio = v["spread_scale"][..., None] * v["spread_z"]
+            return v["typical_spread"][..., None] * v.xp.exp(log_ratio)
+
+        typical, even = LogNormal(self.typical, self.typical_spread), np.ones(n_labels)
+        standard = ("shift_z", "spread_z", "lapse_z")
+        return (
+            of_coder("shift", "real", lambda v: v["shift_scale"][..., None] * v["shift_z"]),
+            of_coder("spread", "positive", spread),
+            of_coder("lapse", "unit", lapse),
+            Parameter("lapse_label", ("label",), "simplex", prior=DirichletRows(even)),
+            Parameter(
+                "shift_scale", (), "positive", prior=HalfNormal(self.shift),
+                about="Shifts of the coders: normal around 0, their spread half-normal with scale "
+                f"{self.shift:g}.",
+            ),
+            Parameter("typical_spread", (), "positive", prior=typical),
+            Parameter(
+                "spread_scale", (), "positive", prior=HalfNormal(self.spread),
+                about=f"Spread (blur) of a typical coder: {typical.in_words}; log spreads of the "
+                f"coders differ by a half-normal with scale {self.spread:g}.",
+            ),
+            Parameter(
+                "lapse_location", prior=Normal(self.lapse_logit, 1.0),
+                about="Share of labels that do not look at the item: typically "
+                f"{100 * self.lapse:.0f} %, log-odds normal over the coders; such labels follow "
+                "one distribution for all coders.",
+            ),
+            Parameter("lapse_scale", (), "positive", prior=HalfNormal(LAPSE_SCALE)),
+            *(Parameter(z, ("coder",), prior=Normal(0.0, 1.0), kept=False) for z in standard),
+        )  # fmt: skip
 
     def start(self, n_coders: int, n_labels: int) -> dict[str, Floats]:
         """Values of the PyMC variables to start from: all coders alike."""
@@ -114,25 +126,6 @@ class CoderScale:
             "lapse_scale": np.asarray(0.5),
             "lapse_z": np.zeros(n_coders),
             "lapse_label": np.full(n_labels, 1.0 / n_labels),
-        }
-
-    def sample(self, n_coders: int, n_labels: int, rng: np.random.Generator) -> dict[str, Floats]:
-        """Draw from the prior."""
-        shift_scale = abs(rng.normal(0.0, self.shift))
-        typical = rng.lognormal(math.log(self.typical), self.typical_spread)
-        spread_scale = abs(rng.normal(0.0, self.spread))
-        location, lapse_scale = rng.normal(self.lapse_logit), abs(rng.normal(0.0, LAPSE_SCALE))
-        logit = location + lapse_scale * rng.normal(size=n_coders)
-        return {
-            "shift_scale": np.asarray(shift_scale),
-            "typical_spread": np.asarray(typical),
-            "spread_scale": np.asarray(spread_scale),
-            "shift": shift_scale * rng.normal(size=n_coders),
-            "spread": typical * np.exp(spread_scale * rng.normal(size=n_coders)),
-            "lapse_location": np.asarray(location),
-            "lapse_scale": np.asarray(lapse_scale),
-            "lapse": np.clip(1.0 / (1.0 + np.exp(-logit)), 1e-12, 1.0 - 1e-12),
-            "lapse_label": rng.dirichlet(np.ones(n_labels)),
         }
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
@@ -150,16 +143,3 @@ class CoderScale:
             "spread_z": np.log(values["spread"] / typical) / scale,
             "lapse_z": (logit - location) / lapse_scale,
         }
-
-    def describe(self) -> list[str]:
-        """Priors in sentences."""
-        return [
-            f"Shifts of the coders: normal around 0, their spread half-normal with scale "
-            f"{self.shift:g}.",
-            f"Spread (blur) of a typical coder: log-normal with median {self.typical:g} and "
-            f"log-scale spread {self.typical_spread:g}; log spreads of the coders differ by a "
-            f"half-normal with scale {self.spread:g}.",
-            f"Share of labels that do not look at the item: typically {100 * self.lapse:.0f} %, "
-            "log-odds "
-            "normal over the coders; such labels follow one distribution for all coders.",
-        ]

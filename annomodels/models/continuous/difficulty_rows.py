@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from annomodels.models.base import State
 from annomodels.models.continuous.contrasts import softplus
-from annomodels.types import Floats, Tensor, TensorLike
+from annomodels.models.parameters import Parameter, Variables
+from annomodels.priors import HalfNormal
+from annomodels.priors.distributions import ZeroSumNormal
+from annomodels.types import Floats, TensorLike
 
 FARTHEST = 4.0  # logits beyond which no chain starts
 
@@ -53,39 +56,30 @@ def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     return np.where(right, 0, place).astype(np.int64), right
 
 
-def leaning_priors(k: int, spread: float) -> Tensor:
-    """Leanings [coder, truth, label], zero on the diagonal; in a model context."""
+def leaning_parameters(k: int, spread: float) -> tuple[Parameter, ...]:
+    """Declare leanings [coder, truth, label], zero on the diagonal, and their population."""
     # spread is the standard deviation of the mean leanings, and the scale of that of the coders
-    import pymc as pm
+    (place, right), rows = leaning_places(k), np.arange(k)[:, None]
 
-    pm.modelcontext(None).add_coord("wrong", [str(n) for n in range(1, k)])
-    mean = pm.ZeroSumNormal("preference", sigma=spread, dims=("truth", "wrong"))
-    scale = pm.HalfNormal("leaning_scale", sigma=spread, dims="truth")
-    z = pm.ZeroSumNormal("z", sigma=1.0, dims=("coder", "truth", "wrong"))
-    place, right = leaning_places(k)
-    off = ~right
-    rows = np.arange(k)[:, None]
-    pm.Deterministic("mean_leaning", mean[rows, place] * off, dims=("truth", "label"))
-    own = mean[None] + scale[None, :, None] * z
-    return pm.Deterministic("leaning", own[:, rows, place] * off, dims=("coder", "truth", "label"))
+    def own(v: Variables) -> TensorLike:
+        scale = v["leaning_scale"][..., None, :, None]
+        each = v["preference"][..., None, :, :] + scale * v["z"]
+        return each[..., rows, place] * ~right
 
-
-def drawn_leanings(
-    n_coders: int, k: int, spread: float, rng: np.random.Generator
-) -> dict[str, Floats]:
-    """Draw leanings and their population from the priors of :func:`leaning_priors`."""
-    place, right = leaning_places(k)
-    wide = rng.normal(size=(n_coders + 1, k, k - 1))
-    wide -= wide.mean(axis=2, keepdims=True)
-    scale = np.abs(rng.normal(0.0, spread, k))
-    common = spread * wide[0]
-    own = common + scale[:, None] * wide[1:]
-    rows = np.arange(k)[:, None]
-    return {
-        "leaning_scale": scale,
-        "mean_leaning": common[rows, place] * ~right,
-        "leaning": own[:, rows, place] * ~right,
-    }
+    return (
+        Parameter("leaning", ("coder", "truth", "label"), watched="", follows=own),
+        Parameter(
+            "mean_leaning", ("truth", "label"),
+            follows=lambda v: v["preference"][..., rows, place] * ~right,
+        ),
+        Parameter("leaning_scale", ("truth",), "positive", prior=HalfNormal(spread)),
+        Parameter(
+            "preference", ("truth", "wrong"), "zero-sum", prior=ZeroSumNormal(spread), kept=False
+        ),
+        Parameter(
+            "z", ("coder", "truth", "wrong"), "zero-sum", prior=ZeroSumNormal(), kept=False
+        ),
+    )  # fmt: skip
 
 
 def start_values(state: State) -> dict[str, Floats]:

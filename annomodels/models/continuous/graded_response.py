@@ -8,15 +8,15 @@ from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import erfinv, ndtr
 
 from annomodels.models.base import Model, State
-from annomodels.models.continuous.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
-from annomodels.models.encoded import Encoded
+from annomodels.models.continuous.cutpoints import CoderScale, label_logp
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.parameters import Parameter
-from annomodels.models.states import SMALLEST, States, add_states, marginals
+from annomodels.models.parameters import Parameter, Variables
+from annomodels.models.states import ItemStates
 from annomodels.priors import Dirichlet, Probability, Scale
-from annomodels.types import Floats, PyMCModel, TensorLike
+from annomodels.types import Floats, TensorLike
 
 REACH = 4.0
 LEAST_SHARE = 1e-9
@@ -102,22 +102,19 @@ class GradedResponse(Model):
         return points, np.concatenate([[-np.inf], inner, [np.inf]])
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         cuts = [f"{a} | {b}" for a, b in pairwise(labels)]
         return {"cut": cuts, "state": [f"{x:.3g}" for x in self.grid()[0]]}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the cut-points, and how coders use the scale."""
-        return CODER_PARAMETERS
+        def cuts(v: Variables) -> TensorLike:
+            below = v.xp.clip(v.xp.cumsum(v["prevalence"])[:-1], LEAST_SHARE, 1.0 - LEAST_SHARE)
+            inverse = erfinv if v.xp is np else v.xp.erfinv
+            return np.sqrt(2.0) * inverse(2.0 * below - 1.0)
 
-    def n_states(self, n_labels: int) -> int:
-        """Return the number of states an item may be in."""
-        return self.nodes
+        return (Parameter("cuts", ("cut",), follows=cuts), *self.coders.parameters(n_labels))
 
     def _truth(self, prevalence: TensorLike, xp: ModuleType) -> TensorLike:
         """P(truth | point): the part of a bin's probability in each stretch, [node, truth]."""
-        from scipy.special import ndtr
-
         edges = ndtr(self.grid()[1])
         upper = xp.cumsum(prevalence)[:-1]
         filled = xp.clip(upper[None, :], edges[:-1, None], edges[1:, None]) - edges[:-1, None]
@@ -126,24 +123,15 @@ class GradedResponse(Model):
         return xp.concatenate([below[:, :1], below[:, 1:] - below[:, :-1], whole - below[:, -1:]],
                               axis=1)  # fmt: skip
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with the places of the items summed out."""
-        import pymc as pm
-        import pytensor.tensor as pt
-        from scipy.special import ndtr
-
-        k = codes.n_labels
+    def item_states(self, v: Variables) -> ItemStates:
+        """Return the points of the scale, which are the states of an item."""
         points, edges = self.grid()
-        with pm.Model(coords=coords) as model:
-            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
-            inner = pt.clip(pt.cumsum(prevalence)[:-1], LEAST_SHARE, 1.0 - LEAST_SHARE)
-            cuts = pm.Deterministic("cuts", np.sqrt(2.0) * pt.erfinv(2.0 * inner - 1.0), dims="cut")
-            coders = self.coders.pymc(k)
-            log_emission = label_logp(points, cuts, coders, pt)
-            log_truth = pt.log(pt.maximum(self._truth(prevalence, pt), SMALLEST))
-            share = pt.as_tensor_variable(np.log(np.diff(ndtr(edges))))
-            add_states(codes, share, log_emission, log_truth)
-        return model
+        return ItemStates(
+            np.log(np.diff(ndtr(edges))),
+            self._truth(v["prevalence"], v.xp),
+            label_logp(points, v["cuts"], v, v.xp),
+            values={"position": points},
+        )
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Add the standardized numbers of the coders."""
@@ -151,46 +139,17 @@ class GradedResponse(Model):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         prevalence = np.exp(state.log_prevalence) + 0.02
         start = self.coders.start(len(state.log_confusion), len(prevalence))
         return {"prevalence": prevalence / prevalence.sum(), **start}
 
-    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the confusion matrices of the coders for items in general."""
-        found = self.states({name: array[None] for name, array in values.items()})
-        pair = marginals(found.share[0], found.emission[0], found.truth[0])
-        return {**values, "confusion": pair[1]}
-
-    def states(self, values: dict[str, Floats]) -> States:
-        """Points of the scale under draws of the variables [draw, ...]."""
-        from scipy.special import ndtr
-
-        prevalence = values["prevalence"]
-        points, edges = self.grid()
-        cuts = values["cuts"]
-        shape = (len(cuts), len(points))
-        own = ("shift", "spread", "lapse", "lapse_label")
-        emission = np.exp(
-            [
-                label_logp(points, row, {name: values[name][d] for name in own}, np)
-                for d, row in enumerate(cuts)
-            ]
-        )
-        truth = np.array([self._truth(row, np) for row in prevalence])
-        share = np.broadcast_to(np.diff(ndtr(edges)), shape)
-        return States(share, emission, truth, {"position": np.broadcast_to(points, shape)})
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has a place on a scale, standard normal; its true class is the stretch "
             "between two cut-points that the place lies in. Every coder sees the place shifted "
-            "and blurred (logistic) and cuts the scale at cut-points that all share.",
-            f"Prevalence: {self.prevalence.in_words}; the cut-points follow from it.",
-            *self.coders.describe(),
+            "and blurred (logistic) and cuts the scale at cut-points that all share. The "
+            "cut-points follow from the prevalence."
         ]

@@ -14,18 +14,12 @@ from scipy.special import logsumexp
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.continuous.covariates import (
-    EFFECT,
-    Regressed,
-    bound_to,
-    covariates_of,
-    in_words,
-)
-from annomodels.models.observed import observed
-from annomodels.models.parameters import Parameter
+from annomodels.models.continuous.covariates import Regressed, bound_to, covariates_of, in_words
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.models.states import Kinds
 from annomodels.priors import Covariates
-from annomodels.types import Floats, Ints, Tensor, TensorLike
+from annomodels.priors.distributions import Normal
+from annomodels.types import Floats, Ints, TensorLike
 
 ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
 # where the points end, in standard deviations beyond the items at the edges
@@ -48,7 +42,6 @@ class HardnessRegressed(Regressed):
     nodes: int
 
     def __post_init__(self) -> None:
-        """Turn a table into :class:`annomodels.priors.Covariates`, and check the priors."""
         object.__setattr__(self, "item_covariates", covariates_of(self.item_covariates, "item"))
         super().__post_init__()
 
@@ -63,19 +56,23 @@ class HardnessRegressed(Regressed):
 
     @property
     def effect_parameters(self) -> tuple[Parameter, ...]:
-        """Declare the coefficients."""
-        own = () if self.item_covariates is None else (ITEM_EFFECT,)
-        return (*super().effect_parameters, *own)
+        known = self.item_covariates
+        if known is None:
+            return super().effect_parameters
+        about = (
+            f"The difficulty of an item is regressed on columns about the item: {in_words(known)}. "
+            "The prevalence does not depend on it."
+        )
+        own = replace(ITEM_EFFECT, prior=Normal(0.0, known.spread), about=about)
+        return (*super().effect_parameters, own)
 
     @property
     def effect_coords(self) -> dict[str, list[str]]:
-        """Names of the terms."""
         known = self.item_covariates
         own = {} if known is None else {"item_term": list(known.terms)}
         return {**super().effect_coords, **own}
 
     def terms(self, name: str) -> list[tuple[str, str]]:
-        """Terms of the coefficients of this name, each with what one more of it is."""
         known = self.item_covariates
         if known is None or name != ITEM_EFFECT.name:
             return super().terms(name)
@@ -83,21 +80,9 @@ class HardnessRegressed(Regressed):
 
     @property
     def effect_start(self) -> dict[str, Floats]:
-        """Values of the coefficients to start from."""
         known = self.item_covariates
         own = {} if known is None else {ITEM_EFFECT.name: np.zeros(len(known.terms))}
         return {**super().effect_start, **own}
-
-    @property
-    def effect_story(self) -> list[str]:
-        """Assumptions about the columns, in a sentence each."""
-        known = self.item_covariates
-        if known is None:
-            return super().effect_story
-        said = (
-            f"The difficulty of an item is regressed on columns about the item: {in_words(known)}."
-        )
-        return [*super().effect_story, f"{said} The prevalence does not depend on it."]
 
     @cached_property
     def _kinds(self) -> tuple[Ints, Floats]:
@@ -135,27 +120,13 @@ class HardnessRegressed(Regressed):
         numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
         return np.stack([np.linspace(-1.0, 1.0, size), numbers])
 
-    def pymc_points(self, scale: object, n_labels: int) -> tuple[Tensor, Tensor]:
-        """Add the coefficients; points [truth, point] and their log shares [kind, truth, point]."""
-        # in a model context; scale is the spread of the difficulties, one or [truth]
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        known = self.item_covariates
-        spread = 1.0 if known is None else known.spread
-        effect = pm.Normal(ITEM_EFFECT.name, 0.0, spread, dims=ITEM_EFFECT.dims)
-        shift = observed("item_design", self._kinds[1]) @ effect
-        points, width = common_points(shift, pt.atleast_1d(scale), self.n_points, pt)
-        return points * np.ones((n_labels, 1)), log_weights(shift, points, width, pt.logsumexp)
-
-    def drawn_effects(self, rng: np.random.Generator) -> dict[str, Floats]:
-        """Draw the coefficients from their priors."""
-        given = {EFFECT.name: self.coder_covariates, ITEM_EFFECT.name: self.item_covariates}
-        return {
-            name: rng.normal(0.0, known.spread, len(known.terms))
-            for name, known in given.items()
-            if known is not None
-        }
+    def points_of(self, v: Variables, scale: TensorLike) -> tuple[TensorLike, TensorLike]:
+        """Points [truth, point] and their log shares [kind, truth, point] in a PyMC model."""
+        # scale is the spread of the difficulties, one or [truth]
+        shift = v.data("item_design", self._kinds[1]) @ v[ITEM_EFFECT.name]
+        points, width = common_points(shift, v.xp.atleast_1d(scale), self.n_points, v.xp)
+        shares = log_weights(shift, points, width, v.xp.logsumexp)
+        return points * np.ones((v.n_labels, 1)), shares
 
     def kinds_of(
         self, effect: Floats, scale: Floats, prevalence: Floats

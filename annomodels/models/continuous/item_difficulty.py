@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import ModuleType
 from typing import ClassVar, Self
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model, State
-from annomodels.models.continuous.contrasts import (
-    against_last,
-    difficulties,
-    log_softmax,
-    state_truth,
-)
+from annomodels.models.continuous.contrasts import against_last, log_softmax, point_states
 from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.models.dawid_skene import Pooled
 from annomodels.models.encoded import Encoded
-from annomodels.models.parameters import Parameter
-from annomodels.models.states import SMALLEST, States, add_states, marginals
-from annomodels.priors import Dirichlet, Scale
-from annomodels.types import Floats, PyMCModel, TensorLike
-
-PARAMETERS = (
-    Parameter("item_location", ("truth", "contrast")),
-    Parameter("item_spread", ("truth", "contrast"), "positive"),
-)
+from annomodels.models.parameters import Parameter, Variables
+from annomodels.models.states import ItemStates
+from annomodels.priors import Dirichlet, HalfNormal, Scale
+from annomodels.priors.distributions import Normal
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
@@ -73,7 +63,6 @@ class ItemDifficulty(Model):
     """
 
     name: ClassVar[str] = "item-difficulty"
-    item_effects_summed: ClassVar[bool] = True
     title: ClassVar[str] = "item difficulty"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     family: ClassVar[str] = "alike"
@@ -85,7 +74,6 @@ class ItemDifficulty(Model):
     nodes: int | None = None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         points, _ = effect_nodes(len(labels) - 1, self.nodes)
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state}
@@ -98,41 +86,28 @@ class ItemDifficulty(Model):
         return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare locations and spreads of the logits."""
-        return PARAMETERS
+        dims = ("truth", "contrast")
+        return (
+            Parameter(
+                "item_location", dims, prior=Normal(0.0, self.location_spread),
+                about=f"Location of a class: normal with spread {self.location_spread:g} logits.",
+            ),
+            Parameter(
+                "item_spread", dims, "positive", prior=HalfNormal(self.item_scale),
+                about="Spread of the items of a class: half-normal with scale "
+                f"{self.item_scale:g} logits.",
+            ),
+        )  # fmt: skip
 
-    def n_states(self, n_labels: int) -> int:
-        """Return the number of states an item may be in."""
-        return n_labels * len(effect_nodes(n_labels - 1, self.nodes)[1])
-
-    def _log_emission(
-        self, location: TensorLike, spread: TensorLike, n_labels: int, xp: ModuleType
-    ) -> TensorLike:
-        """Log P(label | state), shape [state, label]."""
-        points, _ = effect_nodes(n_labels - 1, self.nodes)
-        logits = location[:, None, :] + spread[:, None, :] * points
-        return xp.reshape(log_softmax(logits, xp), (n_labels * len(points), n_labels))
-
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with truth and logits of the items summed out."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        k = codes.n_labels
-        _, weights = effect_nodes(k - 1, self.nodes)
-        with pm.Model(coords=coords) as model:
-            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
-            dims = ("truth", "contrast")
-            location = pm.Normal("item_location", 0.0, self.location_spread, dims=dims)
-            spread = pm.HalfNormal("item_spread", self.item_scale, dims=dims)
-            log_emission = self._log_emission(location, spread, k, pt)
-            share = (pt.log(prevalence)[:, None] + np.log(weights)[None, :]).flatten()
-            log_truth = np.log(np.maximum(state_truth(k, len(weights)), SMALLEST))
-            add_states(codes, share, log_emission[None], log_truth)
-        return model
+    def item_states(self, v: Variables) -> ItemStates:
+        """Return the states (class, point) of an item."""
+        k = v.n_labels
+        points, weights = effect_nodes(k - 1, self.nodes)
+        effect = v["item_spread"][:, None, :] * points
+        rows = log_softmax(v["item_location"][:, None, :] + effect, v.xp)
+        return point_states(v, weights, rows[None], effect)
 
     def density(self, codes: Encoded) -> Density | None:
-        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not ItemDifficulty:
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
@@ -141,11 +116,9 @@ class ItemDifficulty(Model):
 
     @property
     def starter(self) -> Pooled:
-        """The conjugate model whose mode is the starting point."""
         return Pooled(self.prevalence)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the pooled model."""
         rows = state.log_confusion[0].T
         location = against_last(rows)
         return {
@@ -154,34 +127,12 @@ class ItemDifficulty(Model):
             "item_spread": np.full(location.shape, 0.5),
         }
 
-    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the confusion matrix that all coders share."""
-        found = self.states({name: array[None] for name, array in values.items()})
-        pair = marginals(found.share[0], found.emission[0], found.truth[0])
-        return {**values, "confusion": pair[1][0]}
-
-    def states(self, values: dict[str, Floats]) -> States:
-        """States (class, point) of the items under draws of the variables [draw, ...]."""
-        prevalence, spread = values["prevalence"], values["item_spread"]
-        draws, k = prevalence.shape
-        points, weights = effect_nodes(k - 1, self.nodes)
-        share = (prevalence[:, :, None] * weights).reshape(draws, -1)
-        pairs = zip(values["item_location"], spread, strict=True)
-        log_rows = np.array([self._log_emission(a, b, k, np) for a, b in pairs])
-        truth = np.broadcast_to(state_truth(k, len(weights)), (draws, share.shape[1], k))
-        difficulty = difficulties(spread[:, :, None, :] * points).reshape(draws, -1)
-        return States(share, np.exp(log_rows)[:, None], truth, {"difficulty": difficulty})
-
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
         """Logits without the effects of items, and what these are multiplied with, of one draw."""
         return values["item_location"][None], values["item_spread"]
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class and its own logits, normal around those of its "
-            "class, relative to the last label; coders are alike.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Location of a class: normal with spread {self.location_spread:g} logits.",
-            f"Spread of the items of a class: half-normal with scale {self.item_scale:g} logits.",
+            "class, relative to the last label; coders are alike."
         ]

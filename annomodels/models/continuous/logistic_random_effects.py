@@ -4,37 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import ModuleType
 from typing import ClassVar, Self
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import State
-from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
-from annomodels.models.continuous.contrasts import (
-    against_last,
-    difficulties,
-    log_softmax,
-    state_truth,
-)
+from annomodels.models.continuous.centring import PartlyCentred
+from annomodels.models.continuous.contrasts import against_last, log_softmax, point_states
 from annomodels.models.continuous.covariates import Regressed, right_direction
 from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.observed import observed
-from annomodels.models.parameters import Parameter
-from annomodels.models.states import SMALLEST, States, add_states, marginals
-from annomodels.priors import Covariates, Diagonal, Dirichlet, Scale
-from annomodels.types import Floats, PyMCModel, TensorLike
-
-PARAMETERS = (
-    Parameter("coder_location", ("truth", "contrast")),
-    Parameter("coder_spread", ("truth", "contrast"), "positive"),
-    Parameter("item_spread", ("truth", "contrast"), "positive"),
-    Parameter("coder_logit", ("coder", "truth", "contrast"), watched=""),
-)
+from annomodels.models.parameters import Parameter, Variables
+from annomodels.models.states import ItemStates
+from annomodels.priors import Covariates, Diagonal, Dirichlet, HalfNormal, Scale
+from annomodels.priors.distributions import Normal
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
@@ -89,7 +76,6 @@ class LogisticRandomEffects(Regressed):
     """
 
     name: ClassVar[str] = "logistic-random-effects"
-    item_effects_summed: ClassVar[bool] = True
     title: ClassVar[str] = "logistic random effects"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     family: ClassVar[str] = "hardness"
@@ -107,7 +93,6 @@ class LogisticRandomEffects(Regressed):
         return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         points, _ = effect_nodes(len(labels) - 1, self.nodes)
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state, **self.effect_coords}
@@ -120,54 +105,40 @@ class LogisticRandomEffects(Regressed):
         return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare locations and spreads of the logits."""
-        return (*PARAMETERS, *self.effect_parameters)
+        dims = ("truth", "contrast")
 
-    def n_states(self, n_labels: int) -> int:
-        """Return the number of states an item may be in."""
-        return n_labels * len(effect_nodes(n_labels - 1, self.nodes)[1])
+        def logits(v: Variables) -> PartlyCentred:
+            mean = v["coder_location"][..., None, :, :]
+            if self.coder_covariates is not None:
+                mean = mean + self.effect_of(v)[..., None, None] * right_direction(n_labels)
+            return PartlyCentred(mean, v["coder_spread"][..., None, :, :], v.codes)
 
-    def _log_emission(
-        self, logit: TensorLike, spread: TensorLike, n_rows: int, n_labels: int, xp: ModuleType
-    ) -> TensorLike:
-        """Log P(label | state, coder), shape [coder, state, label]."""
-        points, _ = effect_nodes(n_labels - 1, self.nodes)
-        effect = spread[:, None, :] * points
-        logits = logit[:, :, None, :] - effect[None]
-        return xp.reshape(log_softmax(logits, xp), (n_rows, n_labels * len(points), n_labels))
+        return (
+            Parameter(
+                "coder_location", dims, prior=Normal(0.0, self.location_spread),
+                about=f"Population location: normal with spread {self.location_spread:g} logits.",
+            ),
+            Parameter(
+                "coder_spread", dims, "positive", prior=HalfNormal(self.coder_scale),
+                about=f"Spread of the coders: half-normal with scale {self.coder_scale:g} logits.",
+            ),
+            Parameter(
+                "item_spread", dims, "positive", prior=HalfNormal(self.item_scale),
+                about="Spread of the items of a class: half-normal with scale "
+                f"{self.item_scale:g} logits.",
+            ),
+            Parameter("coder_logit", ("coder", *dims), watched="", prior=logits),
+            *self.effect_parameters,
+        )  # fmt: skip
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with truth and effects of the items summed out."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        k = codes.n_labels
-        _, weights = effect_nodes(k - 1, self.nodes)
-        with pm.Model(coords=coords) as model:
-            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
-            dims = ("truth", "contrast")
-            location = pm.Normal("coder_location", 0.0, self.location_spread, dims=dims)
-            coder_spread = pm.HalfNormal("coder_spread", self.coder_scale, dims=dims)
-            item_spread = pm.HalfNormal("item_spread", self.item_scale, dims=dims)
-            centred = observed("centred_share", centred_share(codes))[:, None, None]
-            expected, ability = location[None], self.pymc_effect()
-            if ability is not None:
-                expected = expected + ability[:, None, None] * right_direction(k)
-            logit = pm.Normal(
-                "coder_logit",
-                of_each(expected, centred),
-                coder_spread[None],
-                dims=("coder", *dims),
-                transform=partly_centred(centred),
-            )
-            log_emission = self._log_emission(logit, item_spread, codes.n_rows, k, pt)
-            share = (pt.log(prevalence)[:, None] + np.log(weights)[None, :]).flatten()
-            log_truth = np.log(np.maximum(state_truth(k, len(weights)), SMALLEST))
-            add_states(codes, share, log_emission, log_truth)
-        return model
+    def item_states(self, v: Variables) -> ItemStates:
+        """Return the states (class, point) of an item."""
+        points, weights = effect_nodes(v.n_labels - 1, self.nodes)
+        effect = -v["item_spread"][:, None, :] * points
+        rows = log_softmax(v["coder_logit"][:, :, None, :] + effect[None], v.xp)
+        return point_states(v, weights, rows, effect)
 
     def density(self, codes: Encoded) -> Density | None:
-        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not LogisticRandomEffects or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
@@ -176,11 +147,9 @@ class LogisticRandomEffects(Regressed):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, 0.7))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         logit = against_last(state.log_confusion.transpose(0, 2, 1))
         location = logit.mean(axis=0)
         spread = np.maximum(logit.std(axis=0), 0.2)
@@ -193,41 +162,13 @@ class LogisticRandomEffects(Regressed):
             **self.effect_start,
         }
 
-    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the confusion matrices of the coders for items in general."""
-        found = self.states({name: array[None] for name, array in values.items()})
-        pair = marginals(found.share[0], found.emission[0], found.truth[0])
-        return {**values, "confusion": pair[1]}
-
-    def states(self, values: dict[str, Floats]) -> States:
-        """States (class, point) of the items under draws of the variables [draw, ...]."""
-        prevalence, spread, logit = (
-            values[name] for name in ("prevalence", "item_spread", "coder_logit")
-        )
-        draws, k = prevalence.shape
-        points, weights = effect_nodes(k - 1, self.nodes)
-        share = (prevalence[:, :, None] * weights).reshape(draws, -1)
-        n_rows = logit.shape[1]
-        emission = np.empty((draws, n_rows, share.shape[1], k))
-        for d in range(draws):
-            emission[d] = np.exp(self._log_emission(logit[d], spread[d], n_rows, k, np))
-        truth = np.broadcast_to(state_truth(k, len(weights)), (draws, share.shape[1], k))
-        difficulty = difficulties(-spread[:, :, None, :] * points).reshape(draws, -1)
-        return States(share, emission, truth, {"difficulty": difficulty})
-
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
         """Logits without the effects of items, and what these are multiplied with, of one draw."""
         return values["coder_logit"], -values["item_spread"]
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class and an effect on the logits of all coders; every coder "
             "has logits for each class around a population that is estimated too. All logits are "
-            "relative to the last label.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Population location: normal with spread {self.location_spread:g} logits.",
-            f"Spread of the coders: half-normal with scale {self.coder_scale:g} logits.",
-            f"Spread of the items of a class: half-normal with scale {self.item_scale:g} logits.",
-            *self.effect_story,
+            "relative to the last label."
         ]

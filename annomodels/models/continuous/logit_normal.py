@@ -10,11 +10,13 @@ import numpy as np
 
 from annomodels.models.base import DrawsOf, State
 from annomodels.models.confusion import ConfusionModel
+from annomodels.models.continuous.contrasts import normalized
 from annomodels.models.continuous.covariates import Regressed
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.parameters import Parameter
-from annomodels.priors import Covariates, Diagonal, Dirichlet, FixedDiagonal, Scale
-from annomodels.types import Floats, Tensor
+from annomodels.models.parameters import Parameter, Variables
+from annomodels.priors import Covariates, Diagonal, Dirichlet, FixedDiagonal, HalfNormal, Scale
+from annomodels.priors.distributions import ZeroSumNormal
+from annomodels.types import Floats, TensorLike
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,6 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return self.effect_coords
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
@@ -86,19 +87,24 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return np.asarray(rows / rows.sum(axis=-1, keepdims=True))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the population of the coders."""
+        dims = ("truth", "label")
         return (
-            Parameter("location", ("truth", "label"), watched="diagonal"),
-            Parameter("scale", ("truth",), "positive"),
+            Parameter(
+                "location", dims, watched="diagonal",
+                follows=lambda v: self.centre_logits(n_labels) + v["shift"],
+                about=f"Population location: normal around {100 * self.centre.accuracy:.0f} % on "
+                f"the right label, with spread {self.location_spread:g} logits.",
+            ),
+            Parameter(
+                "scale", ("truth",), "positive", prior=HalfNormal(self.scale_spread),
+                about=f"Spread of the coders: half-normal with scale {self.scale_spread:g} logits.",
+            ),
             *self.effect_parameters,
-        )
-
-    def auxiliary_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the free variables of the PyMC model of which nothing is kept."""
-        return (
-            Parameter("shift", ("truth", "label"), "zero-sum"),
-            Parameter("z", ("coder", "truth", "label"), "zero-sum"),
-        )
+            Parameter(
+                "shift", dims, "zero-sum", prior=ZeroSumNormal(self.location_spread), kept=False
+            ),
+            Parameter("z", ("coder", *dims), "zero-sum", prior=ZeroSumNormal(), kept=False),
+        )  # fmt: skip
 
     def centre_logits(self, n_labels: int) -> Floats:
         """Prior mean b of the population location, rows summing to zero, shape [truth, label]."""
@@ -107,31 +113,18 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         logits = lead * np.eye(n_labels)
         return logits - logits.mean(axis=1, keepdims=True)
 
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        shift = pm.ZeroSumNormal("shift", sigma=self.location_spread, dims=("truth", "label"))
-        location = pm.Deterministic(
-            "location", self.centre_logits(n_labels) + shift, dims=("truth", "label")
-        )
-        scale = pm.HalfNormal("scale", sigma=self.scale_spread, dims="truth")
-        z = pm.ZeroSumNormal("z", sigma=1.0, dims=("coder", "truth", "label"))
-        logits, ability = location[None] + scale[None, :, None] * z, self.pymc_effect()
-        if ability is not None:
-            logits = logits + ability[:, None, None] * right_label(n_labels)
-        log_confusion = logits - pt.logsumexp(logits, axis=2, keepdims=True)
-        pm.Deterministic("confusion", pt.exp(log_confusion), dims=("coder", "truth", "label"))
-        return log_confusion
+    def log_rows(self, v: Variables) -> TensorLike:
+        """Log confusion [coder, truth, label]: softmax of logits around the population."""
+        logits = v["location"][None] + v["scale"][None, :, None] * v["z"]
+        if self.coder_covariates is not None:
+            logits = logits + self.effect_of(v)[:, None, None] * right_label(v.n_labels)
+        return normalized(logits, v.xp)
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, self.centre.accuracy))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         rows = np.transpose(state.log_confusion, (0, 2, 1))
         logits = rows - rows.mean(axis=2, keepdims=True)
         location = logits.mean(axis=0)
@@ -157,39 +150,10 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         shift = location - self.centre_logits(location.shape[-1])
         return {**values, "shift": shift, "z": z}
 
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
-
-        def zero_sum(*shape: int) -> Floats:
-            z = rng.normal(size=(*shape, n_labels))
-            return np.asarray(z - z.mean(axis=-1, keepdims=True))
-
-        shift = self.location_spread * zero_sum(n_labels)
-        location = self.centre_logits(n_labels) + shift
-        scale = np.abs(rng.normal(0.0, self.scale_spread, n_labels))
-        logits = location + scale[:, None] * zero_sum(n_rows, n_labels)
-        population = {"location": location, "scale": scale}
-        if self.coder_covariates is not None:
-            known = self.coder_covariates
-            effect = rng.normal(0.0, known.spread, len(known.terms))
-            population["coder_effect"] = effect
-            logits += (np.array(known.design) @ effect)[:, None, None] * right_label(n_labels)
-        rows = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
-        rows = rows.transpose(0, 2, 1)
-        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        return State(np.log(prevalence), np.ascontiguousarray(rows), population)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class; every coder has a confusion matrix whose rows are "
-            "softmax of normal logits around a population that is estimated too.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Population location: normal around {100 * self.centre.accuracy:.0f} % on the right "
-            "label, "
-            f"with spread {self.location_spread:g} logits.",
-            f"Spread of the coders: half-normal with scale {self.scale_spread:g} logits.",
-            *self.effect_story,
+            "softmax of normal logits around a population that is estimated too."
         ]
 
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from annomodels.models.base import State
 from annomodels.models.confusion import ConfusionModel
-from annomodels.models.continuous.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
+from annomodels.models.continuous.cutpoints import CoderScale, label_logp
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import Dirichlet, Probability, Scale
-from annomodels.types import Floats, Tensor
+from annomodels.priors.distributions import OrderedNormal
+from annomodels.types import Floats, TensorLike
 
 
 @dataclass(frozen=True)
@@ -81,28 +82,20 @@ class Ordinal(ConfusionModel):
         )
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         return {"cut": [f"{a} | {b}" for a, b in pairwise(labels)]}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the cut-points, and how coders use the scale."""
-        return CODER_PARAMETERS
+        middle = np.arange(n_labels - 1, dtype=float) + 0.5
+        cuts = Parameter(
+            "cuts", ("cut",), prior=OrderedNormal(middle, self.cut_spread),
+            about="Cut-points: normal around the middle between two classes with spread "
+            f"{self.cut_spread:g} steps, in order.",
+        )  # fmt: skip
+        return (cuts, *self.coders.parameters(n_labels))
 
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
-        from pymc.distributions.transforms import ordered
-
-        coders = self.coders.pymc(n_labels)
-        middle = np.arange(n_labels - 1) + 0.5
-        # the constraint truncates the normal density; its constant does not depend on parameters
-        cuts = pm.Normal(
-            "cuts", middle, self.cut_spread, dims="cut", transform=ordered, initval=middle
-        )
-        log_confusion = label_logp(np.arange(n_labels), cuts, coders, pt)
-        pm.Deterministic("confusion", pt.exp(log_confusion), dims=("coder", "truth", "label"))
-        return log_confusion
+    def log_rows(self, v: Variables) -> TensorLike:
+        """Log confusion [coder, truth, label] given the cut-points."""
+        return label_logp(np.arange(v.n_labels), v["cuts"], v, v.xp)
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Add the standardized numbers of the coders."""
@@ -110,11 +103,9 @@ class Ordinal(ConfusionModel):
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         prevalence = np.exp(state.log_prevalence)
         return {
             "prevalence": prevalence,
@@ -122,26 +113,9 @@ class Ordinal(ConfusionModel):
             **self.coders.start(len(state.log_confusion), len(prevalence)),
         }
 
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
-        middle = np.arange(n_labels - 1) + 0.5
-        cuts = rng.normal(middle, self.cut_spread)
-        while (np.diff(cuts) <= 0).any():
-            cuts = rng.normal(middle, self.cut_spread)
-        drawn = self.coders.sample(n_rows, n_labels, rng)
-        rows = label_logp(np.arange(n_labels), cuts, drawn, np)
-        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        rows = np.ascontiguousarray(rows.transpose(0, 2, 1))
-        return State(np.log(prevalence), rows, {**drawn, "cuts": cuts})
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "Every item has one true class; the classes lie one step apart on a scale. Every "
             "coder sees the place of the item shifted and blurred (logistic) and cuts the scale "
-            "into labels at cut-points that all share.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Cut-points: normal around the middle between two classes with spread "
-            f"{self.cut_spread:g} steps, in order.",
-            *self.coders.describe(),
+            "into labels at cut-points that all share."
         ]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from annomodels.models.base import State
-from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
+from annomodels.models.continuous.centring import PartlyCentred
 from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.difficulty_rows import (
-    drawn_leanings,
-    leaning_priors,
+    leaning_parameters,
     log_rows,
     start_values,
 )
@@ -21,11 +20,21 @@ from annomodels.models.continuous.item_covariates import HardnessRegressed
 from annomodels.models.continuous.quadrature import normal_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.observed import observed
-from annomodels.models.parameters import Parameter
-from annomodels.models.states import States, add_states, marginals
-from annomodels.priors import Beta, Covariates, Diagonal, Dirichlet, NonNegative, Probability, Scale
-from annomodels.types import Floats, PyMCModel
+from annomodels.models.parameters import Known, Parameter, Variables
+from annomodels.models.states import ItemStates, States
+from annomodels.priors import (
+    Beta,
+    Covariates,
+    Diagonal,
+    Dirichlet,
+    HalfNormal,
+    LogNormal,
+    NonNegative,
+    Probability,
+    Scale,
+)
+from annomodels.priors.distributions import TruncatedNormal, ZeroSumNormal
+from annomodels.types import Floats, TensorLike
 
 # what the variables of the result are to the rows
 ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
@@ -107,7 +116,6 @@ class ScalarDifficulty(HardnessRegressed):
     citation: ClassVar[str] = "Carpenter (2008)"
     family: ClassVar[str] = "hardness"
     swappable: ClassVar[bool] = False
-    correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     accuracy: Probability = 0.7
@@ -153,43 +161,64 @@ class ScalarDifficulty(HardnessRegressed):
     # -- names -----------------------------------------------------------------------------------
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare abilities and difficulties, and what the options of the model add to them."""
-        out = [
-            Parameter("ability", ("coder", "truth"), watched=""),
-            Parameter("mean_ability", ("truth",)),
-            Parameter("ability_scale", ("truth",), "positive"),
-        ]
+        along = ("truth",) if self.by_class else ()
+        hard, tilt = HalfNormal(self.difficulty or 1.0), LogNormal(1.0, self.discrimination or 1.0)
+        level = TruncatedNormal(self.centre(n_labels), self.level_spread / math.sqrt(n_labels))
+        words = f"{self.difficulty:g} logits, fixed"
         if not self.difficulty_fixed:
-            dims = ("truth",) if self.by_class else ()
-            out.append(Parameter("difficulty_scale", dims, "positive"))
+            words = f"half-normal with scale {self.difficulty:g} logits"
+
+        def abilities(v: Variables) -> PartlyCentred:
+            mean = v["mean_ability"][..., None, :]
+            if self.coder_covariates is not None:
+                mean = mean + self.effect_of(v)[..., None]
+            return PartlyCentred(mean, v["ability_scale"][..., None, :], v.codes)
+
+        out = [
+            Parameter("ability", ("coder", "truth"), watched="", prior=abilities),
+            Parameter(
+                "mean_ability", ("truth",),
+                follows=lambda v: v["level"][..., None] + v["contrast"],
+                about=f"Population of abilities: normal around {100 * self.accuracy:.0f} % on the "
+                f"right label, with spread {self.level_spread:g} logits together and "
+                f"{self.contrast_spread:g} between the classes; their mean over the classes is "
+                "better than chance.",
+            ),
+            Parameter(
+                "ability_scale", ("truth",), "positive", prior=HalfNormal(self.ability_spread),
+                about=f"Spread of the coders: half-normal with scale {self.ability_spread:g} "
+                f"logits. Spread of the difficulties: {words}.",
+            ),
+            Parameter("level", (), "positive", prior=level, kept=False, correlated=True),
+            Parameter(
+                "contrast", ("truth",), "zero-sum", prior=ZeroSumNormal(self.contrast_spread),
+                kept=False,
+            ),
+        ]  # fmt: skip
+        if not self.difficulty_fixed:
+            out.append(Parameter("difficulty_scale", along, "positive", prior=hard))
         if n_labels > 2:
-            out += [
-                Parameter("leaning", ("coder", "truth", "label"), watched=""),
-                Parameter("mean_leaning", ("truth", "label")),
-                Parameter("leaning_scale", ("truth",), "positive"),
-            ]
+            out += leaning_parameters(n_labels, self.leaning_spread)
         if self.discrimination:
-            out.append(Parameter("discrimination", ("coder",), "positive"))
+            about = (
+                "Coders feel difficulty more or less: log discrimination is normal with spread "
+                f"{self.discrimination:g}."
+            )
+            out.append(Parameter("discrimination", ("coder",), "positive", prior=tilt, about=about))
         if self.guessing is not None:
-            out.append(Parameter("guessing", ("truth",), "unit"))
+            about = (
+                f"Labels that are right by a guess: a share with prior {self.guessing.in_words}."
+            )
+            out.append(Parameter("guessing", ("truth",), "unit", prior=self.guessing, about=about))
         return (*out, *self.effect_parameters)
 
-    def auxiliary_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the free variables of the PyMC model of which nothing is kept."""
-        return (
-            Parameter("level", (), "positive"),
-            Parameter("contrast", ("truth",), "zero-sum"),
-            Parameter("preference", ("truth", "wrong"), "zero-sum"),
-            Parameter("z", ("coder", "truth", "wrong"), "zero-sum"),
-        )
-
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         nodes = [f"{x:.2f}" for x in self.quadrature[0]]
         if self.item_covariates is not None:  # they move with the items
             nodes = [str(n) for n in range(1, self.n_points + 1)]
         state = [f"{label}/{x}" for label in labels for x in nodes]
-        return {"state": state, **self.effect_coords}
+        wrong = {"wrong": [str(n) for n in range(1, len(labels))]} if len(labels) > 2 else {}
+        return {"state": state, **wrong, **self.effect_coords}
 
     @property
     def quadrature(self) -> tuple[Floats, Floats]:
@@ -201,63 +230,38 @@ class ScalarDifficulty(HardnessRegressed):
         """Prior mean of the mean ability, in logits."""
         return math.log(self.accuracy * (n_labels - 1) / (1.0 - self.accuracy))
 
+    # -- states of an item -----------------------------------------------------------------------
+
+    def item_states(self, v: Variables) -> ItemStates:
+        """Return the states of an item: a class and a point of the difficulty."""
+        k, n_states = v.n_labels, self.n_states(v.n_labels)
+        scale = np.asarray(self.difficulty) if self.difficulty_fixed else v["difficulty_scale"]
+        if self.item_covariates is None:
+            nodes, weights = self.quadrature
+            hard, log_weight = (scale * np.ones(k))[:, None] * nodes, np.log(weights)
+        else:
+            hard, log_weight = self.points_of(v, scale)
+        share = v.xp.log(v["prevalence"])[:, None] + log_weight
+        return ItemStates(
+            v.xp.reshape(share, (n_states,) if share.ndim == 2 else (-1, n_states)),
+            np.repeat(np.eye(k), n_states // k, axis=0),
+            self._log_emission(v, hard),
+            values={} if v.codes else {"difficulty": np.ravel(hard)},
+        )
+
+    def _log_emission(self, v: Variables, hard: TensorLike) -> TensorLike:
+        """Log P(label | state) [coder, state, label] at points [truth, point] of the difficulty."""
+        own = {role: v[name] for role, name in ROLES.items() if name in v}
+        logp = log_rows(v["ability"], hard, v.n_labels, v.xp, **own)
+        return v.xp.reshape(logp, (logp.shape[0], self.n_states(v.n_labels), v.n_labels))
+
     # -- PyMC ------------------------------------------------------------------------------------
-
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with truth and difficulty summed out."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        k = codes.n_labels
-        nodes, weights = self.quadrature
-        with pm.Model(coords=coords) as model:
-            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
-            mu = self.level_spread / math.sqrt(k)
-            level = pm.TruncatedNormal("level", mu=self.centre(k), sigma=mu, lower=0.0)
-            contrast = pm.ZeroSumNormal("contrast", sigma=self.contrast_spread, dims="truth")
-            mean = pm.Deterministic("mean_ability", level + contrast, dims="truth")
-            scale = pm.HalfNormal("ability_scale", sigma=self.ability_spread, dims="truth")
-            centred = observed("centred_share", centred_share(codes))[:, None]
-            explained = self.pymc_effect()
-            expected = mean[None] if explained is None else mean[None] + explained[:, None]
-            ability = pm.Normal(
-                "ability",
-                mu=of_each(expected, centred),
-                sigma=scale[None],
-                dims=("coder", "truth"),
-                transform=partly_centred(centred),
-            )
-            rho: Any = pt.as_tensor_variable(self.difficulty)
-            if not self.difficulty_fixed:
-                along = "truth" if self.by_class else None
-                rho = pm.HalfNormal("difficulty_scale", sigma=self.difficulty, dims=along)
-            hard, log_weight = (rho * np.ones(k))[:, None] * nodes, np.log(weights)
-            if self.item_covariates is not None:
-                hard, log_weight = self.pymc_points(rho, k)
-            tilt, slope = self.discrimination, None
-            if tilt:
-                slope = pm.LogNormal("discrimination", mu=0.0, sigma=tilt, dims="coder")
-            own = self.guessing
-            guess = None if own is None else pm.Beta("guessing", *own.counts, dims="truth")
-            leaning = leaning_priors(k, self.leaning_spread) if k > 2 else None
-            logp = log_rows(ability, hard, k, pt, leaning=leaning, slope=slope, guess=guess)
-            share, n_states = pt.log(prevalence)[:, None] + log_weight, self.n_states(k)
-            log_truth = np.log(np.maximum(np.repeat(np.eye(k), n_states // k, axis=0), 1e-300))
-            add_states(
-                codes,
-                pt.reshape(share, (n_states,) if share.ndim == 2 else (-1, n_states)),
-                pt.reshape(logp, (codes.n_rows, n_states, k)),
-                log_truth,
-            )
-        return model
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
-        """The conjugate model whose mode is the starting point."""
         return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, 0.7, 10.0))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
         values = {**start_values(state), **self.effect_start}
         if not self.difficulty_fixed:
             start = min(0.8 * self.difficulty, 1.0)
@@ -271,7 +275,6 @@ class ScalarDifficulty(HardnessRegressed):
         return values
 
     def density(self, codes: Encoded) -> Density | None:
-        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not ScalarDifficulty or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.difficulty_density import DifficultyDensity
@@ -280,15 +283,11 @@ class ScalarDifficulty(HardnessRegressed):
 
     # -- what follows from draws -----------------------------------------------------------------
 
-    def prior_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add what the mean abilities are made of."""
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add what the mean abilities are made of, and standardized leanings."""
         mean = values["mean_ability"]
         level = mean.mean(axis=-1, keepdims=True)
-        return {**values, "level": level[:, 0], "contrast": mean - level}
-
-    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add those of the mean abilities, and standardized leanings."""
-        found = self.prior_values(values)
+        found = {**values, "level": level[:, 0], "contrast": mean - level}
         if "leaning" not in values:
             return found
         off = ~np.eye(values["leaning"].shape[-1], dtype=bool)
@@ -299,95 +298,37 @@ class ScalarDifficulty(HardnessRegressed):
         z = (own - common[:, None]) / values["leaning_scale"][:, None, :, None]
         return {**found, "preference": common, "z": z}
 
-    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Turn one draw of the PyMC variables into the variables of the result."""
-        found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
-        prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
-        return {**values, "prevalence": prevalence, "confusion": confusion}
-
     def n_states(self, n_labels: int) -> int:
-        """Return the number of states an item may be in."""
         points = len(self.quadrature[0]) if self.item_covariates is None else self.n_points
         return n_labels * points
 
     def states(self, values: dict[str, Floats]) -> States:
-        """States of the items: a class and a node of the difficulty."""
-        prevalence, ability = values["prevalence"], values["ability"]
-        draws, n_coders, k = ability.shape
-        n_states = self.n_states(k)
-        scale = values.get("difficulty_scale", np.full(draws, self.difficulty))
-        scale, kinds = scale.reshape(draws, -1), None
+        """States of the items: a class and a point of the difficulty."""
         if self.item_covariates is None:
-            nodes, weights = self.quadrature
-            hard = (scale * np.ones(k))[:, :, None] * nodes
-            share = (prevalence[:, :, None] * weights).reshape(draws, n_states)
-        else:
-            kinds, share, hard = self.kinds_of(values["item_effect"], scale, prevalence)
-        emission = np.empty((draws, n_coders, n_states, k))
-        for d in range(draws):
-            own = {role: values[name][d] for role, name in ROLES.items() if name in values}
-            logp = log_rows(ability[d], hard[d], k, np, **own)
-            emission[d] = np.exp(logp).reshape(n_coders, n_states, k)
-        of_class = np.repeat(np.eye(k), n_states // k, axis=0)
-        truth = np.broadcast_to(of_class, (draws, n_states, k))
-        found = {"difficulty": hard.reshape(draws, n_states)}
-        return States(share, emission, truth, found, kinds)
+            found = super().states(values)
+            assert found is not None
+            return found
+        prevalence = values["prevalence"]
+        draws, k = prevalence.shape
+        scale = values.get("difficulty_scale", np.full(draws, self.difficulty)).reshape(draws, -1)
+        kinds, share, hard = self.kinds_of(values["item_effect"], scale, prevalence)
+        declared = self.variables(k)
+        of_draw = ({name: v[d] for name, v in values.items()} for d in range(draws))
+        emission = np.exp(
+            [
+                self._log_emission(Known(declared, k, v), h)
+                for v, h in zip(of_draw, hard, strict=True)
+            ]
+        )
+        truth = np.repeat(np.eye(k), self.n_states(k) // k, axis=0)
+        difficulty = {"difficulty": hard.reshape(draws, -1)}
+        return States(
+            share, emission, np.broadcast_to(truth, (draws, *truth.shape)), difficulty, kinds
+        )
 
-    def sample_values(
-        self, n_coders: int, n_labels: int, rng: np.random.Generator
-    ) -> dict[str, Floats]:
-        """Draw the variables of the result from the prior."""
-        k = n_labels
-        level = -1.0
-        while level < 0:
-            level = rng.normal(self.centre(k), self.level_spread / math.sqrt(k))
-        contrast = rng.normal(0.0, self.contrast_spread, k)
-        mean = level + contrast - contrast.mean()
-        scale = np.abs(rng.normal(0.0, self.ability_spread, k))
-        values: dict[str, Floats] = {
-            "prevalence": rng.dirichlet(self.prevalence.alpha(k)),
-            "mean_ability": mean,
-            "ability_scale": scale,
-            "ability": rng.normal(mean, scale, (n_coders, k)),
-        }
-        values |= self.drawn_effects(rng)
-        if (known := self.coder_covariates) is not None:
-            values["ability"] += (np.array(known.design) @ values["coder_effect"])[:, None]
-        if not self.difficulty_fixed:
-            classes = k if self.by_class else None
-            values["difficulty_scale"] = np.abs(rng.normal(0.0, self.difficulty, classes))
-        if k > 2:
-            values |= drawn_leanings(n_coders, k, self.leaning_spread, rng)
-        if self.discrimination:
-            values["discrimination"] = rng.lognormal(0.0, self.discrimination, n_coders)
-        if self.guessing is not None:
-            values["guessing"] = rng.beta(self.guessing.a, self.guessing.b, k)
-        return self.result_values(values)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
-        out = [
+    def story(self) -> list[str]:
+        return [
             "Every item has one true class and a difficulty; every coder has an ability for each "
             "class, drawn from a population that is estimated too. The log-odds of the right "
-            "label are ability minus difficulty.",
-            f"Prevalence: {self.prevalence.in_words}.",
-            f"Population of abilities: normal around {100 * self.accuracy:.0f} % on the right "
-            "label, with "
-            f"spread {self.level_spread:g} logits together and {self.contrast_spread:g} between "
-            "the classes; their mean over the classes is better than chance.",
-            f"Spread of the coders: half-normal with scale {self.ability_spread:g} logits.",
+            "label are ability minus difficulty."
         ]
-        if self.difficulty_fixed:
-            out.append(f"Spread of the difficulties: {self.difficulty:g} logits, fixed.")
-        else:
-            spread = f"half-normal with scale {self.difficulty:g} logits"
-            out.append(f"Spread of the difficulties: {spread}.")
-        if self.discrimination:
-            out.append(
-                "Coders feel difficulty more or less: log discrimination is normal with spread "
-                f"{self.discrimination:g}."
-            )
-        if self.guessing is not None:
-            a, b = self.guessing.a, self.guessing.b
-            out.append(f"Labels that are right by a guess: a share with prior Beta({a:g}, {b:g}).")
-        return [*out, *self.effect_story]

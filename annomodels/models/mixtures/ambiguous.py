@@ -57,7 +57,6 @@ class Ambiguous(StateModel):
     title: ClassVar[str] = "ambiguous items"
     citation: ClassVar[str] = "this package, after Poesio and Artstein (2005)"
     family: ClassVar[str] = "readings"
-    fewest_labels: ClassVar[int] = 3
 
     coders: ConjugateModel = field(default_factory=HonestAndSpammers)
     ambiguous: Beta = field(default_factory=lambda: Beta(1.0, 9.0))
@@ -97,11 +96,9 @@ class Ambiguous(StateModel):
             weight=np.where(kind == AMBIGUOUS, 1.0 / n_shares, 1.0),
         )  # fmt: skip
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         shares = ", ".join(f"{u:g}" for u in self.shares)
         return [
-            *self.coders.describe(),
             "An item may be ambiguous between two classes, of which each coder perceives one; "
             f"share of ambiguous items: Beta({self.ambiguous.a:g}, {self.ambiguous.b:g}); share of "
             f"the coders that perceive the first reading: {shares}, equally likely; pairs: "

@@ -59,10 +59,8 @@ class Consensus(StateModel):
             truths=Truths("consensus", self.error.alpha(n_labels)),
         )
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
-            *self.coders.describe(),
             "What coders perceive may differ from the truth, for all of them alike; the crowd is "
             f"right about {100 * self.error.accuracy:.0f} % of the items of a class (a prior "
             f"worth {self.error.strength:g} items; only known labels can update it).",

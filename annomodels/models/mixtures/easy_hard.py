@@ -67,10 +67,8 @@ class EasyHardItems(StateModel):
             values={"easy": 1.0 - choice},
         )
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
-            *self.coders.describe(),
             "Some items are easy: all coders label them correctly. The confusion matrices speak of "
             f"the others. Share of easy items: Beta({self.easy.a:g}, {self.easy.b:g}).",
         ]

@@ -71,11 +71,9 @@ class GuessLevel(StateModel):
             values={"guess_level": level},
         )
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         levels = ", ".join(f"{share:g}" for share in self.levels)
         return [
-            *self.coders.describe(),
             f"Every item has a share of labels that are guesses ({levels}); guesses follow one "
             "distribution for all coders.",
         ]

@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from annomodels.models.base import State
-from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.conjugate import ConjugateModel, added
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Layout
 from annomodels.models.mixtures.state_model import StateModel
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, Proper, ScalePrior
-from annomodels.types import Floats, Tensor
+from annomodels.priors.distributions import Bernoulli, DirichletRows
+from annomodels.types import Floats, TensorLike
 
 # iterations in which nobody is a spammer yet, so that honest coders find each other first
 PATIENCE = 5
@@ -55,7 +56,6 @@ class HonestAndSpammers(HierarchicalDawidSkene):
     """
 
     name: ClassVar[str] = "kinds"
-    kind_of_coder: ClassVar[str] = "spammer"
     title: ClassVar[str] = "honest coders and spammers"
     citation: ClassVar[str] = "Raykar and Yu (2012)"
 
@@ -65,16 +65,25 @@ class HonestAndSpammers(HierarchicalDawidSkene):
     habit: Proper = field(default_factory=lambda: Dirichlet(0.5))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the population of the honest coders, and who is a spammer."""
         return (
             *super().own_parameters(n_labels),
-            Parameter("spammer_share", (), "unit"),
-            Parameter("spammer", ("coder",), "unit", watched=""),
-            Parameter("habit", ("coder", "label"), "simplex", watched=""),
-        )
+            Parameter(
+                "spammer_share", (), "unit", prior=self.share,
+                about="A coder may be a spammer instead, who answers by a habit whatever the "
+                f"item; share of spammers: {self.share.in_words}.",
+            ),
+            Parameter(
+                "spammer", ("coder",), "unit", watched="", tells_spammers=True,
+                prior=lambda v: Bernoulli(v["spammer_share"][..., None]),
+            ),
+            Parameter(
+                "habit", ("coder", "label"), "simplex", watched="",
+                prior=lambda _: DirichletRows(self.habit.alpha(n_labels)[None]),
+                about=f"Habits of spammers: {self.habit.in_words}.",
+            ),
+        )  # fmt: skip
 
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         state = super().start(counts, sizes)
         said = counts.sum(axis=2) + self.habit.alpha(len(sizes))
         state.population |= {
@@ -132,67 +141,34 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         out: Floats = np.log(q) - np.log1p(-q) + habit - own
         return out
 
-    def log_prior(self, state: State) -> float:
-        """Log prior density of all parameters that are in use."""
-        from scipy.stats import beta, dirichlet
+    def log_prior(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of all parameters that are in use."""
+        return np.array(
+            [
+                self._log_prior({name: array[[draw]] for name, array in values.items()})
+                for draw in range(len(values["prevalence"]))
+            ]
+        )
 
-        held = state.population
-        spammer = held["spammer"] > 0.5
+    def _log_prior(self, values: dict[str, Floats]) -> float:
+        """Log prior density of one draw: rows of honest coders, and habits of spammers."""
+        spammer = values["spammer"][0] > 0.5
         honest = np.flatnonzero(~spammer)
-        rows = np.ascontiguousarray(state.log_confusion[honest])
-        among = self.of_rows(honest)
-        value = super(HonestAndSpammers, among).log_prior(State(state.log_prevalence, rows, held))
-        q, n = float(held["spammer_share"]), int(spammer.sum())
-        value += float(beta.logpdf(q, *self.share.counts))
-        value += n * np.log(q) + (len(spammer) - n) * np.log1p(-q)
-        alpha = self.habit.alpha(held["habit"].shape[1])
-        for habit in np.maximum(held["habit"][spammer], 1e-300):
-            value += float(dirichlet.logpdf(habit / habit.sum(), alpha))
-        return float(value)
+        used = {
+            "confusion": values["confusion"][:, honest], "habit": values["habit"][:, spammer],
+        }  # fmt: skip
+        return float(added(self.of_rows(honest).log_priors({**values, **used}))[0])
 
-    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
-        state = super().sample_parameters(n_rows, n_labels, rng)
-        q = rng.beta(*self.share.counts)
-        spammer = rng.random(n_rows) < q
-        habit = np.maximum(rng.dirichlet(self.habit.alpha(n_labels), n_rows), 1e-300)
-        state.log_confusion[spammer] = np.log(habit[spammer])[:, :, None]
-        state.population |= {
-            "spammer": spammer.astype(float),
-            "habit": habit,
-            "spammer_share": np.array(q),
-        }
-        return state
+    def log_rows(self, v: Variables) -> TensorLike:
+        """Log confusion [coder, truth, label]: the rows of a spammer are their habit."""
+        spammer = v["spammer"][:, None, None] > 0.5
+        return v.xp.log(v.xp.where(spammer, v["habit"][:, None, :], v["confusion"]))
 
-    def pymc_log_confusion(self, n_labels: int) -> Tensor:
-        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        own = super().pymc_log_confusion(n_labels)
-        q = pm.Beta("spammer_share", *self.share.counts)
-        spammer = pm.Bernoulli("spammer", q, dims="coder")
-        habit = pm.Dirichlet("habit", a=self.habit.alpha(n_labels)[None], dims=("coder", "label"))
-        return pt.where(pt.eq(spammer, 1)[:, None, None], pt.log(habit)[:, None, :], own)
-
-    def confusion_of(self, values: dict[str, Floats]) -> Floats:
-        """Confusion matrices of one draw: the rows of a spammer are their habit."""
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Turn one draw into the variables of the result: the rows of a spammer are their habit."""
         spammer = np.asarray(values["spammer"])[:, None, None] > 0.5
-        return np.where(spammer, values["habit"][:, None, :], values["confusion"])
-
-    def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state."""
-        out = super().pymc_start(state)
-        return {**out, "spammer": np.array(out["spammer"])}
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
-        return [
-            *super().describe(),
-            "A coder may be a spammer instead, who answers by a habit whatever the item; share of "
-            f"spammers: Beta({self.share.a:g}, {self.share.b:g}), habits: Dirichlet with "
-            f"{self.habit.concentration:g} pseudo-counts per label.",
-        ]
+        rows = np.where(spammer, values["habit"][:, None, :], values["confusion"])
+        return {**values, "confusion": rows}
 
 
 @dataclass(frozen=True)
@@ -223,6 +199,5 @@ class Spammers(StateModel):
         eye = np.eye(n_labels)
         return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
-        return self.coders.describe()
+    def story(self) -> list[str]:
+        return []

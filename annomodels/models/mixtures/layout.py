@@ -7,45 +7,64 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from annomodels.models.parameters import Parameter, Watched
+from annomodels.priors.distributions import DirichletRows
 from annomodels.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Part:
+    """A variable of the items."""
+
+    name: str
+    alpha: Floats  # pseudo-counts, of shares on the last axis
+
+    @property
+    def parameter(self) -> Parameter:
+        """Declare the variable: weights of choices, where nothing else is said."""
+        return self.declared((f"{self.name}_choice",))
+
+    def declared(self, dims: tuple[str, ...], watched: Watched = "all") -> Parameter:
+        """Declare the variable with these dimensions."""
+        alpha = self.alpha[None] if "coder" in dims else self.alpha
+        return Parameter(self.name, dims, "simplex", watched, DirichletRows(alpha))
+
+
+@dataclass(frozen=True, eq=False)
+class Factor(Part):
     """A choice that states differ in, with Dirichlet weights."""
 
-    name: str  # variable that holds the weights
-    alpha: Floats  # pseudo-counts of the choices
     # which one a state stands for, -1 where the factor does not concern it; shape [state]
     choice: Ints
     names: tuple[str, ...]  # what the choices are called
 
 
 @dataclass(frozen=True, eq=False)
-class ExtraRow:
+class ExtraRow(Part):
     """A distribution of labels beside the coders' confusion matrices, Dirichlet."""
 
-    name: str  # variable that holds it
-    alpha: Floats  # pseudo-counts of the labels
     by_coder: bool  # whether each coder has one of their own
 
+    @property
+    def parameter(self) -> Parameter:
+        return self.declared(("coder", "label"), "") if self.by_coder else self.declared(("label",))
+
 
 @dataclass(frozen=True, eq=False)
-class Truths:
+class Truths(Part):
     """P(truth | perceived class), each row Dirichlet; only known truths can teach it."""
 
-    name: str  # variable that holds it
-    alpha: Floats  # pseudo-counts, shape [class, truth]
+    @property
+    def parameter(self) -> Parameter:
+        return self.declared(("perceived", "truth"))
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class Judgement(Part):
     """Ways in which the truth may follow from a state, with Dirichlet weights."""
 
     # P(truth | state) is the weighted mean of the tables; only known truths can teach the weights
 
-    name: str  # variable that holds the weights
-    alpha: Floats  # pseudo-counts of the ways
     tables: Floats  # P(truth | state) of each way, shape [way, state, truth]
     names: tuple[str, ...]  # what the ways are called
 
@@ -77,10 +96,26 @@ class Layout:
     def __post_init__(self) -> None:
         if self.truths is not None and self.judgement is not None:
             raise ValueError("A layout has truths or a judgment, not both.")
-        parts = (*self.factors, *self.rows, self.truths, self.judgement)
-        names = [part.name for part in parts if part is not None]
+        names = [part.name for part in self.parts]
         if len(set(names)) < len(names):
             raise ValueError(f"A layout names its variables apart, not {', '.join(names)}.")
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Variables of the items."""
+        found = (*self.factors, *self.rows, self.truths, self.judgement)
+        return tuple(part for part in found if part is not None)
+
+    @property
+    def said(self) -> bool:
+        """Return True if labels themselves are among the rows, said by all alike."""
+        return len(self.mix[0]) > self.n_perceived + len(self.rows)
+
+    @property
+    def choices(self) -> dict[str, tuple[str, ...]]:
+        """Names along the dimensions of the choices."""
+        chosen = (part for part in self.parts if isinstance(part, Factor | Judgement))
+        return {f"{part.name}_choice": part.names for part in chosen}
 
     @property
     def n_perceived(self) -> int:

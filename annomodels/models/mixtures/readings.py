@@ -141,13 +141,11 @@ class Readings(StateModel):
             weight=np.array(weight),
         )
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         totals = " or ".join(f"{total:g}" for total in self.concentrations)
         prior = zip(self.pseudo_items, self.sharpness, strict=True)
         powers = ", ".join(f"{power:g} ({alpha:g})" for alpha, power in prior)
         return [
-            *self.coders.describe(),
             f"Readers divide over the classes of an item by a Dirichlet with a total of {totals} "
             f"(less where items have fewer than {FULL} labels), fixed; the truth is one of their "
             "readings.",

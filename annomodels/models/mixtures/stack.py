@@ -130,13 +130,6 @@ class Stack(HierarchicalDawidSkene):
     engines: ClassVar[tuple[str, ...]] = ("gibbs",)
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
-    # logit of the real share of wrong labels less that of the expected one: mean and spread over
-    # the sets of families left out, which count alike
-    calibration_prior: ClassVar[tuple[float, float]] = (0.15, 0.9)
-    coder_note: ClassVar[str] = (
-        "Coders and classes are those of the hierarchical model, given truths drawn from the "
-        "stack: their intervals include the uncertainty about the truth."
-    )
 
     # Learned on public sets of nine families by benchmarks/truth.py --learn, and rounded: halfway,
     # tempering, believed, unknown. Chosen on the same sets: the others, for coverage; sharpness is
@@ -265,8 +258,7 @@ class Stack(HierarchicalDawidSkene):
             pm.Potential("known_truth", pt.logaddexp(pt.log1p(-unknown) + of_truth, flat).sum())
         return pymc_model
 
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+    def story(self) -> list[str]:
         return [
             "P(truth) is a mixture of the hierarchical model at its mode and of the votes, in "
             "which items are easy or hard. The more the errors of coders on an item go together, "
@@ -276,7 +268,7 @@ class Stack(HierarchicalDawidSkene):
             "with known truth; known truth of these data updates them.",
             "Parameters of coders are those of the hierarchical model given truths drawn from the "
             "stack:",
-            *super().describe(),
+            *super().story(),
         ]
 
 

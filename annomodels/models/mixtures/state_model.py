@@ -20,14 +20,13 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import DrawsOf, Model, State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.layout import Layout
-from annomodels.models.observed import observed
-from annomodels.models.parameters import Parameter, Watched
-from annomodels.models.states import SMALLEST, States, add_states, marginals
+from annomodels.models.parameters import Known, Parameter, Variables
+from annomodels.models.states import SMALLEST, ItemStates, States, marginals, together
 from annomodels.priors import Dirichlet
+from annomodels.priors.distributions import DirichletRows
 from annomodels.priors.shares import dirichlet_rows
-from annomodels.types import Floats, PyMCModel, TensorLike
+from annomodels.types import Floats, TensorLike
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
@@ -40,7 +39,6 @@ class StateModel(Model):
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
-    by_states: ClassVar[bool] = True
     coders: ConjugateModel
 
     # -- what a member says ---------------------------------------------------------------------
@@ -58,7 +56,6 @@ class StateModel(Model):
 
     @property
     def starter(self) -> ConjugateModel:
-        """The conjugate model whose mode is the starting point."""
         return self.coders
 
     @property
@@ -67,7 +64,6 @@ class StateModel(Model):
         return self.coders
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
-        """Group of each coder, where the coders of the data have several; else empty."""
         return self.coders.group_of(coders)
 
     def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -78,7 +74,6 @@ class StateModel(Model):
     def newcomers(
         self, draws_of: DrawsOf, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats] | None:
-        """Two coders yet to come: shares of the states, and what each says in every state."""
         one, other = self.coders.new_rows(draws_of, rng), self.coders.new_rows(draws_of, rng)
         if one is None or other is None:
             return None
@@ -101,7 +96,6 @@ class StateModel(Model):
         return cached_layout(self, n_labels).truth
 
     def yes_or_no(self, n_labels: int) -> frozenset[str]:
-        """Values of the states that are 1 or 0, so that their mean is a probability."""
         values = cached_layout(self, n_labels).values
         return frozenset(name for name, v in values.items() if np.isin(v, (0, 1)).all())
 
@@ -112,54 +106,47 @@ class StateModel(Model):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
         return self.coders.proper
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
         layout = cached_layout(self, len(labels))
-        choices = {f"{factor.name}_choice": list(factor.names) for factor in layout.factors}
-        if layout.judgement is not None:
-            choices[f"{layout.judgement.name}_choice"] = list(layout.judgement.names)
+        choices = {dim: list(names) for dim, names in layout.choices.items()}
         own = {"perceived": list(labels), "state": list(layout.names), **choices}
         return {**self.coders.coords(labels), **own}
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables of the coders' model, of what they perceive, and of the items."""
+    def describe(self) -> list[str]:
+        return [*self.coders.describe(), *self.story()]
+
+    def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
+        """Declare the variables of a result: of the truth, and of what coders perceive."""
         rows = ("coder", "perceived", "label")
         return (
+            Parameter("prevalence", ("truth",), "simplex"),
+            self.confusion_parameter,
             *self.coders.own_parameters(n_labels),
             Parameter("perceived_prevalence", ("perceived",), "simplex"),
             Parameter("perceived_confusion", rows, "simplex", watched=""),
             *self.item_parameters(n_labels),
         )
 
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the variables of the PyMC model, in which classes are what coders perceive."""
+        prevalence, *coders = self.coders.variables(n_labels)
+        own = self.item_parameters(n_labels)
+        return (replace(prevalence, dims=("perceived",)), *coders, *own)
+
     def item_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the variables that are the items' own, all Dirichlet."""
-        layout = cached_layout(self, n_labels)
-        chosen = [factor.name for factor in layout.factors]
-        if layout.judgement is not None:
-            chosen.append(layout.judgement.name)
-        out = [Parameter(name, (f"{name}_choice",), "simplex") for name in chosen]
-        for row in layout.rows:
-            dims = ("coder", "label") if row.by_coder else ("label",)
-            watched: Watched = "" if row.by_coder else "all"
-            out.append(Parameter(row.name, dims, "simplex", watched))
-        if layout.truths is not None:
-            out.append(Parameter(layout.truths.name, ("perceived", "truth"), "simplex"))
-        return tuple(out)
+        return tuple(part.parameter for part in cached_layout(self, n_labels).parts)
 
     def alphas(self, n_coders: int, n_labels: int) -> dict[str, Floats]:
-        """Pseudo-counts of the variables that are the items' own, all Dirichlet."""
-        layout = cached_layout(self, n_labels)
-        out = {factor.name: factor.alpha for factor in layout.factors}
-        for row in layout.rows:
-            wide = (n_coders, n_labels)
-            out[row.name] = np.broadcast_to(row.alpha, wide) if row.by_coder else row.alpha
-        if layout.truths is not None:
-            out[layout.truths.name] = layout.truths.alpha
-        if layout.judgement is not None:
-            out[layout.judgement.name] = layout.judgement.alpha
+        """Pseudo-counts of the variables that are the items' own."""
+        out = {}
+        for each in self.item_parameters(n_labels):
+            assert isinstance(each.prior, DirichletRows)
+            alpha = np.asarray(each.prior.alpha)
+            wide = "coder" in each.dims
+            out[each.name] = np.broadcast_to(alpha, (n_coders, n_labels)) if wide else alpha
         return out
 
     def log_share(
@@ -186,51 +173,48 @@ class StateModel(Model):
             return (weights[:, None, None] * layout.judgement.tables).sum(axis=0)
         return layout.truth if layout.truths is None else layout.truth @ items[layout.truths.name]
 
-    def all_rows(self, layout: Layout, confusion: Floats, items: dict[str, Floats]) -> Floats:
+    def all_rows(
+        self,
+        layout: Layout,
+        confusion: TensorLike,
+        items: Mapping[str, TensorLike],
+        xp: ModuleType = np,
+    ) -> TensorLike:
         """Rows [coder, label, row] in the order of the layout, from perceived confusions."""
-        coders, _, n_labels = confusion.shape
+        n_labels = layout.n_perceived
+        coders = confusion.shape[0]
         parts = [confusion.transpose(0, 2, 1)]
         for row in layout.rows:
             values = items[row.name]
-            wide = values if row.by_coder else np.broadcast_to(values, (coders, n_labels))
+            wide = values if row.by_coder else xp.broadcast_to(values, (coders, n_labels))
             parts.append(wide[:, :, None])
-        if layout.mix.shape[1] > sum(part.shape[2] for part in parts):
-            parts.append(np.broadcast_to(np.eye(n_labels), (coders, n_labels, n_labels)))
-        return np.concatenate(parts, axis=2)
+        if layout.said:
+            parts.append(xp.broadcast_to(np.eye(n_labels), (coders, n_labels, n_labels)))
+        return xp.concatenate(parts, axis=2)
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with state and truth summed out."""
-        import pymc as pm
-        import pytensor.tensor as pt
+    def item_states(self, v: Variables) -> ItemStates:
+        """Return the states of an item given the variables of the PyMC model."""
+        layout = cached_layout(self, v.n_labels)
+        items = {each.name: v[each.name] for each in self.item_parameters(v.n_labels)}
+        rows = self.all_rows(layout, v.xp.exp(self.coders.log_rows(v)), items, v.xp)
+        return self._states(_with_data(layout, v), v["prevalence"], rows, items, v.xp)
 
-        layout = cached_layout(self, codes.n_labels)
-        k = layout.n_perceived
-        with pm.Model(coords=coords) as model:
-            alpha = self.prevalence.alpha(k)
-            prevalence = pm.Dirichlet("prevalence", a=alpha, dims="perceived")
-            confusion = pt.exp(self.coders.pymc_log_confusion(codes.n_labels))
-            dims = {each.name: each.dims for each in self.item_parameters(codes.n_labels)}
-            items = {
-                name: pm.Dirichlet(name, a=alpha, dims=dims[name])
-                for name, alpha in self.alphas(codes.n_rows, codes.n_labels).items()
-            }
-            n_rows = layout.mix.shape[1]
-            width = k + len(layout.rows)
-            seen = _observed_layout(layout)
-            emission = pt.tensordot(confusion, seen.mix[:, :k], axes=([1], [1]))
-            for n, row in enumerate(layout.rows):
-                values = items[row.name] if row.by_coder else items[row.name][None]
-                emission = emission + values[:, :, None] * seen.mix[:, k + n]
-            if n_rows > width:
-                emission = emission + seen.mix[:, width:].T[None]
-            log_emission = pt.log(pt.maximum(emission.transpose(0, 2, 1), SMALLEST))
-            log_truth = pt.log(pt.maximum(self.truth_of(seen, items), SMALLEST))
-            share = self.log_share(seen, prevalence, items, pt)
-            add_states(codes, share, log_emission, log_truth)
-        return model
+    def _states(
+        self,
+        layout: Layout,
+        prevalence: TensorLike,
+        rows: TensorLike,
+        items: Mapping[str, TensorLike],
+        xp: ModuleType,
+    ) -> ItemStates:
+        return ItemStates(
+            self.log_share(layout, prevalence, items, xp),
+            self.truth_of(layout, items),
+            emission=xp.swapaxes(rows @ layout.mix.T, 1, 2),
+            values=layout.values,
+        )
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the coders' model."""
         n_coders, n_labels, _ = state.log_confusion.shape
         items = {
             name: alpha / alpha.sum(axis=-1, keepdims=True)
@@ -240,7 +224,7 @@ class StateModel(Model):
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
-        values = {**values, "confusion": self.coders.confusion_of(values)}
+        values = self.coders.result_values(values)
         out = {PERCEIVED.get(name, name): array for name, array in values.items()}
         found = self.states({name: array[None] for name, array in out.items()})
         pair = marginals(found.share[0], found.emission[0], found.truth[0])
@@ -248,65 +232,44 @@ class StateModel(Model):
         return out
 
     def n_states(self, n_labels: int) -> int:
-        """Return the number of states an item may be in."""
         return len(cached_layout(self, n_labels).base)
 
     def states(self, values: dict[str, Floats]) -> States:
         """States of the items under draws of the result's variables [draw, ...]."""
         prevalence, confusion = values["perceived_prevalence"], values["perceived_confusion"]
-        layout = cached_layout(self, confusion.shape[-1])
-        draws, n_states = len(prevalence), len(layout.base)
-        n_coders, _, n_labels = confusion.shape[1:]
-        share = np.empty((draws, n_states))
-        truth = np.empty((draws, *layout.truth.shape))
-        emission = np.empty((draws, n_coders, n_states, n_labels))
-        own = [each.name for each in self.item_parameters(n_labels)]
-        for d in range(draws):
-            items = {name: values[name][d] for name in own}
-            share[d] = np.exp(self.log_share(layout, prevalence[d], items, np))
-            truth[d] = self.truth_of(layout, items)
-            rows = self.all_rows(layout, confusion[d], items)
-            emission[d] = np.swapaxes(rows @ layout.mix.T, 1, 2)
-        numbers = {n: np.broadcast_to(v, share.shape) for n, v in layout.values.items()}
-        return States(share, emission, truth, numbers)
+        n_labels = confusion.shape[-1]
+        layout, own = cached_layout(self, n_labels), self.item_parameters(n_labels)
 
-    def prior_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        def under(d: int) -> ItemStates:
+            items = {each.name: values[each.name][d] for each in own}
+            rows = self.all_rows(layout, confusion[d], items)
+            return self._states(layout, prevalence[d], rows, items, np)
+
+        return together(map(under, range(len(prevalence))))
+
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Return prevalence and confusion of what coders perceive their names in the PyMC model."""
         return {**values, **{name: values[own] for name, own in PERCEIVED.items()}}
 
-    def log_prior_of(self, values: dict[str, Floats]) -> float:
-        """Log prior density of one draw of the result's variables."""
-        from scipy.stats import dirichlet
-
-        confusion = values["perceived_confusion"]
-        log_rows = np.log(np.maximum(confusion.transpose(0, 2, 1), np.finfo(float).tiny))
-        items = {each.name for each in self.item_parameters(confusion.shape[-1])}
-        own = {*items, *PERCEIVED, *PERCEIVED.values()}
-        held = {name: np.asarray(v) for name, v in values.items() if name not in own}
-        state = State(np.log(values["perceived_prevalence"]), np.ascontiguousarray(log_rows), held)
-        total = self.coders.log_prior(state)
-        for name, alpha in self.alphas(len(confusion), confusion.shape[-1]).items():
-            for a, x in zip(np.atleast_2d(alpha), np.atleast_2d(values[name]), strict=True):
-                if len(a) > 1:
-                    total += float(dirichlet.logpdf(np.maximum(x, SMALLEST) / x.sum(), a))
-        return total
-
-    def log_prior_of_draws(self, values: dict[str, Floats]) -> Floats:
+    def log_prior(self, values: dict[str, Floats]) -> Floats:
         """Log prior density [draw] of draws of the result's variables."""
-        draws = range(len(values["prevalence"]))
-        return np.array([self.log_prior_of({n: v[d] for n, v in values.items()}) for d in draws])
+        n_labels = values["perceived_confusion"].shape[-1]
+        declared = self.item_parameters(n_labels)
+        items = {each.name: np.maximum(values[each.name], SMALLEST) for each in declared}
+        own = Known(declared, n_labels, items).log_priors().values()
+        return np.asarray(self.coders.log_prior(self.pymc_values(values)) + sum(own))
 
 
-def _observed_layout(layout: Layout) -> Layout:
-    """Layout whose shares are variables of the PyMC model: some follow from the data."""
-    numbers: dict[str, Any] = {"mix": observed("mix", layout.mix)}
+def _with_data(layout: Layout, v: Variables) -> Layout:
+    """Layout whose shares are data of the PyMC model: some follow from the labels."""
+    numbers: dict[str, Any] = {"mix": v.data("mix", layout.mix)}
     if layout.judgement is None:
-        numbers["truth"] = observed("truth", layout.truth)
+        numbers["truth"] = v.data("truth", layout.truth)
     else:
-        tables = observed("tables", layout.judgement.tables)
+        tables = v.data("tables", layout.judgement.tables)
         numbers["judgement"] = replace(layout.judgement, tables=tables)
     if layout.weight is not None:
-        numbers["weight"] = observed("state_weight", layout.weight)
+        numbers["weight"] = v.data("state_weight", layout.weight)
     return replace(layout, **numbers)
 
 

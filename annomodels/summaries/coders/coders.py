@@ -68,7 +68,9 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     kind = ["not enough evidence"] * len(n)
     if not data.by_chance:
         kind = kinds(draws, n, bias, swapping, guesses)
-    two_kinds = model_of(tree).coder_model.kind_of_coder  # if empty, a rule detects spammers
+    declared = model_of(tree).parameters(data.n_labels)
+    # if empty, a rule detects spammers
+    two_kinds = next((each.name for each in declared if each.tells_spammers), "")
     columns |= {
         "p_chance": _share(draws.skill <= 0),
         "p_spammer": flat(tree, two_kinds).mean(axis=0) if two_kinds else p_spammer,

@@ -119,7 +119,7 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
         found.append(gold_finding(seen, data.coders, data.n_labels))
     if data.unanimous:
         found.append(unanimous_finding(data.unanimous))
-    if model_of(tree).alone:
+    if model_of(tree).coders_apart:
         found.append(volume_finding(data.per_coder))
     return found
 

@@ -83,8 +83,6 @@ class SummedOut:
 def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
     """Compare the quadrature points with an adapted rule on some draws and items, if any."""
     model = model_of(tree)
-    if not model.item_effects_summed:
-        return None
     total, n = n_samples(tree), np.diff(data.starts)
     order = np.argsort(-n, kind="stable")[: int((n > 0).sum())]
     chosen = order[evenly(len(order), min(ITEMS, len(order)))]
@@ -94,9 +92,10 @@ def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
         names = map(str, tree["posterior"].data_vars)
         values = {name: flat(tree, name, slice(draw, draw + 1))[0] for name in names}
         effects = model.item_effects(values)
-        found = model.states({name: value[None] for name, value in values.items()})
-        if effects is None or found is None:
+        if effects is None:
             return None
+        found = model.states({name: value[None] for name, value in values.items()})
+        assert found is not None
         logit, scale = effects
         points = found.share.shape[1] // data.n_labels
         log_prevalence = np.log(np.maximum(values["prevalence"], 1e-300))

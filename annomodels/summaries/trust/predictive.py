@@ -268,9 +268,9 @@ def next_model(
         other, because = "ordinal", MESSAGES["next_model"]["ordinal"]
     kinds = {*rejected, *(["items"] if set(OF_ITEMS).intersection(rejected) else [])}
     for rule in RULES:
-        if not other and family in rule["families"] and kinds.intersection(rule["rejected"]):
-            able = [name for name in rule["then"] if n_labels >= MODELS[name].fewest_labels]
-            other, because = (*able[:1], "")[0], rule["because"]
+        applies = family in rule["families"] and kinds.intersection(rule["rejected"])
+        if not other and applies and n_labels >= rule.get("labels", 2):
+            other, because = rule["then"], rule["because"]
     if not other:
         return None
     fit = Verb(f'am.fit(data, "{other}")', f"annomodels run DATA --model {other}")

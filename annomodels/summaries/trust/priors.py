@@ -19,6 +19,7 @@ from annomodels.data.summary import Summary
 from annomodels.data.validation import some
 from annomodels.models.base import Model
 from annomodels.models.parameters import ExpectedAccuracy
+from annomodels.priors.shares import inside
 from annomodels.summaries import skills
 from annomodels.summaries.draws import (
     Draws,
@@ -152,12 +153,11 @@ def log_chosen_priors(
     """Return the log density of chosen priors on every draw, [sample], and their names."""
     # Excludes coders around an estimated population, and variables without kept draws.
     model = model.result_model
-    known = model.prior_values(values)
-    said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
-    if said is None:
-        from annomodels.models.chosen_priors import defined_priors
-
-        return defined_priors(model, data, known)
+    known = {name: np.asarray(v, dtype=np.float64) for name, v in model.pymc_values(values).items()}
+    for each in model.variables(data.n_labels):
+        if each.name in known and each.support in ("simplex", "unit"):
+            known[each.name] = inside(known[each.name])
+    said = model.log_priors(known, chosen=True)
     return np.asarray(sum(said.values())), list(said)
 
 
