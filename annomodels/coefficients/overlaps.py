@@ -1,4 +1,4 @@
-"""Units of coders that overlap units of others with the same label."""
+"""Overlap of units with other coders' units of the same label."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annomodels.types import Floats, Ints
 
 
 def others_there(text: Ints, label: Ints, coder: Ints, start: Floats, end: Floats) -> Ints:
-    """Count, for each unit, the other coders with a unit of its label that overlaps it [unit]."""
+    """Count the other coders with an overlapping unit of the same label, [unit]."""
     order = np.lexsort((start, coder, label, text))
     out = np.zeros(len(text), dtype=np.int64)
     if not len(order):
