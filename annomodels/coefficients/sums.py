@@ -254,7 +254,7 @@ class Sums:
         return evaluate_observed(entry.expectation, tables, distance, d_o)
 
     def shares(self, weights: Floats, distance: Distance, pooled: Floats) -> tuple[Floats, Floats]:
-        """Return each part's proportion of disagreement and of pairs, [..., item] -> [..., part]."""
+        """Return each part's proportion of disagreement and pairs, [..., item] -> [..., part]."""
         sums = (self.times(x, weights) for x in (self.apart(distance, pooled), self.total))
         one, other = (over(x, x.sum(-1, keepdims=True)) for x in sums)
         return one, other

@@ -279,8 +279,8 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
 def _further(setup: Setup, draws: int, seed: int) -> Floats:
     """Draw the agreement (or disagreement) of two new coders, shape [draw, item]."""
     # An item's r labels are a sample from its label distribution, whose prior is the
-
-    # distribution over all items with the weight of one label (Ferguson 1973, doi:10.1214/aos/1176342360).
+    # distribution over all items with the weight of one label (Ferguson 1973,
+    # doi:10.1214/aos/1176342360).
     rows, distance = setup.rows, setup.request.distance
     item, label, times, starts = label_counts(rows)
     pooled = setup.pooled
