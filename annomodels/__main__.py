@@ -9,7 +9,7 @@ from annomodels.cli import leave_at_once
 
 
 def main() -> int:
-    """Run one command and give its exit code; signals are answered from here to the exit."""
+    """Run one command and return its exit code; signal handlers stay until the exit."""
     for number in ("SIGINT", "SIGTERM", "SIGHUP"):
         found = getattr(signal, number, None)
         if found is not None and signal.getsignal(found) != signal.SIG_IGN:

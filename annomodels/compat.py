@@ -1,4 +1,4 @@
-"""Calls and data sets of other libraries: crowd-kit and scikit-learn, Hugging Face."""
+"""Interfaces of other libraries: crowd-kit and scikit-learn, Hugging Face data sets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def from_hf(dataset: Any, **reading: Any) -> Annotations:
     Raises
     ------
     NotApplicable
-        If `dataset` is a dictionary of splits or no data set.
+        If `dataset` is a dictionary of splits or not a data set.
     AnnotationError
         If the rows cannot be read as labels, with all problems at once.
 
@@ -59,7 +59,7 @@ def from_hf(dataset: Any, **reading: Any) -> Annotations:
 
 
 def _named(value: Any, names: Sequence[str]) -> Any:
-    """Name of a class code (-1 is no label in these data sets), or those of a list."""
+    """Return the name of a class code (-1 is a missing label here), or names of a list."""
     if isinstance(value, list):
         return [_named(part, names) for part in value]
     return None if value is None or value < 0 else names[value]
@@ -76,12 +76,12 @@ class Aggregator:
     model
         A model or its name, as for :func:`annomodels.fit`.
     engine, chains, draws, seed
-        As for :func:`annomodels.fit`; ``engine="em"`` is as quick as crowd-kit, without draws.
+        As for :func:`annomodels.fit`; ``engine="em"`` is as fast as crowd-kit, without draws.
 
     Attributes
     ----------
     fit_ : Fit
-        The fit, with intervals, checks and everything else.
+        The fit, with intervals and checks.
     labels_
         Most probable label of each task.
     probas_
@@ -147,7 +147,7 @@ class Aggregator:
         AnnotationError
             If columns are missing or nothing can be estimated from the labels.
         NotApplicable
-            When `true_labels` is neither.
+            When `true_labels` is neither a Series nor a mapping.
         """
         columns = getattr(data, "columns", getattr(data, "column_names", ()))
         names = {str(name) for name in columns}
@@ -170,7 +170,7 @@ class Aggregator:
         return self
 
     def fit_predict(self, data: object, true_labels: object = None) -> Any:
-        """Fit, and give the most probable label of each task.
+        """Fit, and return the most probable label of each task.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Aggregator:
         return self.fit(data, true_labels).labels_
 
     def fit_predict_proba(self, data: object, true_labels: object = None) -> Any:
-        """Fit, and give the probability of each label for each task.
+        """Fit, and return the probability of each label for each task.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ def _mapping(true_labels: object) -> Mapping[Any, Any] | None:
 
 
 def _make_of(data: Any) -> Any:
-    """How results are made alike to the table that was given."""
+    """Return a converter of results to the table type of `data`."""
     import narwhals as nw
 
     frame = nw.from_native(data)

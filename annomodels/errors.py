@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Option:
-    """Option named in a message, which each front end spells: in Python as a keyword.
+    """Option in a message, in the spelling of the front end: in Python a keyword.
 
     `value` is None for the option alone, ``...`` for any value, and ``[...]`` for any list.
 
@@ -33,7 +33,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Verb:
-    """Call named in a message, with the command that does the same.
+    """Call in a message, with the equivalent command.
 
     >>> print(Verb("am.compare(fit, other)", "annomodels compare"))
     am.compare(fit, other)
@@ -47,7 +47,7 @@ class Verb:
 
 
 class Note(str):
-    """Note on one of several texts, told once for all that have a note of its code.
+    """Note on one of several texts, printed once per code.
 
     >>> note = Note("2 mentions lost.", "lost")
     >>> note, note.code
@@ -68,7 +68,7 @@ _speller: Callable[[Option | Verb], str] | None = None
 
 @contextmanager
 def spelled_by(speller: Callable[[Option | Verb], str]) -> Iterator[None]:
-    """Spell options and calls in messages as a front end does, as long as it runs."""
+    """Spell options and calls in messages as a front end does, as long as the block runs."""
     global _speller
     before, _speller = _speller, speller
     try:
@@ -89,22 +89,22 @@ def _literal(value: object) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: what, where, and how to fix it.
+    """One problem, with its place and remedy.
 
     Parameters
     ----------
     what
         One sentence that says what is wrong.
     where
-        File, row and column, or the names concerned; empty when it concerns the whole table.
+        File, row and column, or the names concerned; empty for the entire table.
     remedy
         One sentence that says how to fix it.
     choices
-        What can be chosen, where the problem is that nothing was: the questions of a file.
+        Possible choices if the problem is a missing choice, such as the questions of a file.
     options
         Options of reading that may solve it: pairs of name and value.
     code
-        Short name of the kind of problem, by which programs and tests tell it from others.
+        Short name of the kind of problem, for programs and tests.
 
     Examples
     --------
@@ -133,14 +133,14 @@ def meant(
     most: int = 1,
     show: Callable[[str], str] = repr,
 ) -> str:
-    """Ask whether one of the names most like an unknown one was meant; "" if none is like it."""
+    """Ask if a similar name was meant instead of an unknown one; "" without a similar name."""
     near = difflib.get_close_matches(str(name), map(str, names), most, 0.6 if most == 1 else 0.5)
     found = dict.fromkeys([*near, *more])
     return f"Did you mean {' or '.join(map(show, found))}? " if found else ""
 
 
 def printable(text: str) -> str:
-    r"""Text of the system, such as the name of a file, with bytes that are no UTF-8 as escapes.
+    r"""Return system text, such as a file name, with bytes that are not UTF-8 escaped.
 
     Examples
     --------
@@ -151,11 +151,11 @@ def printable(text: str) -> str:
 
 
 class AnnomodelsError(Exception):
-    """Base of all errors that this package raises on purpose."""
+    """Base class of all errors that this package raises deliberately."""
 
 
 class Problems(AnnomodelsError):
-    """Several things are wrong; holds every problem that was found."""
+    """Error with all problems of the input."""
 
     about = ""
     proposal: object = None  # a call or command that reads the data and was tried
@@ -183,14 +183,14 @@ class Problems(AnnomodelsError):
 
 
 class AnnotationError(Problems, ValueError):
-    """The data cannot be read or understood; holds every problem that was found.
+    """The data cannot be read or interpreted; lists all problems.
 
     Parameters
     ----------
     problems
-        The problems, or one of them, or the sentence of one.
+        The problems, one problem, or its sentence.
     where, remedy, options, code
-        What else is said of the one problem, see :class:`Problem`.
+        Further fields of a single problem, see :class:`Problem`.
 
     Examples
     --------
@@ -203,14 +203,14 @@ class AnnotationError(Problems, ValueError):
 
 
 class NotApplicable(AnnomodelsError, ValueError):
-    """A coefficient, model or engine does not suit the data, or two of them each other."""
+    """A coefficient, model or engine does not support the data or the other options."""
 
 
-MOST_SEED = 2**63 - 1  # what a file of a fit holds as a number
+MOST_SEED = 2**63 - 1  # largest integer that a fit file can store
 
 
 def valid_seed(seed: int) -> int:
-    """Return a seed of random numbers back."""
+    """Check a random seed and return it."""
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed <= MOST_SEED:
         what = (
             f"{Option('seed', seed)} is out of range: it is a whole number from 0 to {MOST_SEED}."
@@ -220,12 +220,12 @@ def valid_seed(seed: int) -> int:
 
 
 class EngineError(AnnomodelsError, RuntimeError):
-    """Inference could not be carried out."""
+    """Inference failed."""
 
 
 class MissingDependency(AnnomodelsError, ImportError):
-    """An optional package is needed; the message holds the line that installs it."""
+    """An optional package is missing; the message has the install command."""
 
 
 class DataWarning(UserWarning):
-    """The data can be used, but something about them should be known."""
+    """The data are usable, with a limitation that users should know."""

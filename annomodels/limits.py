@@ -4,9 +4,9 @@ from __future__ import annotations
 
 # states of an item: nothing to do; more labels would help; an expert should decide; truth is known
 STATES = ("settled", "needs labels", "contested", "decided")
-# probability of a gold label from which it is settled: one error in 20, as for 95 % intervals
+# minimum probability of a settled gold label: one error in 20, as for 95 % intervals
 SETTLED = 0.95
-# probability of a statement about a coder from which it is called very probable
+# minimum probability of a statement about a coder to be called very probable
 CERTAIN = 0.95
 
 # labels of a coder: below the first nothing is concluded (intervals of skill span useless to fine),
@@ -20,19 +20,19 @@ CODER_ROW = 5
 # skill (kappa with the truth) below which labels hardly depend on the item
 SKILL_USELESS = 0.2
 
-# labels of an item, and how many of them differ from its majority, from which two readings were
-# told from errors on simulated crowds; `run` lists such items, `check` announces them
+# minimum labels of an item, and of labels unlike its majority, to distinguish two readings
+# from errors in simulated crowds; `run` lists such items, `check` announces them
 CONTESTED_LABELS = 8
 CONTESTED_APART = 2
-# times more than by chance that pairs of coders side together on these items, from which groups of
-# coders divide them
+# minimum ratio to chance of coder pairs voting together on these items, for a division into
+# groups of coders
 CONTESTED_SIDES = 2.0
-# labels of the median item from which it shows whether items differ in difficulty
+# minimum labels of the median item to estimate differences in item difficulty
 ITEM_DIFFICULTY = 3
-# share of the labels of an item that differ from its gold label, from which it is hard
+# minimum proportion of labels unlike the gold label for a hard item
 DISSENT = 0.25
 
-# A finding is a warning only if it is sure and as large as the limit here; else it is a detail.
+# A finding is a warning only if it is certain and reaches the limit here; else it is a detail.
 # share of the gold labels or known labels that it concerns: shares of errors are read in percent
 NOTICED = 0.01
 # times the variance of the errors on an item that independent coders have; log-odds are then that
@@ -48,17 +48,17 @@ RESULT_RHAT, RESULT_RHAT_WORST = 1.05, 1.1
 # independent draws of wrong labels or shares below which ends of intervals are off by a seventh of
 # half their width, and by a fifth
 RESULT_DRAWS, RESULT_DRAWS_WORST = 100.0, 40.0
-# difference of P(truth) between chains, on average over items, beyond the noise of their draws:
+# mean difference of P(truth) between chains over items, beyond Monte Carlo error:
 # probabilities have two digits
 P_OFF, P_OFF_WORST = 0.02, 0.05
 
-# share of the items that two coders labeled, and coders, below which nothing tells who is wrong
+# proportion of items with two coders, and coders, below which errors cannot be attributed
 SHARED_ITEMS = 0.5
 CODERS_COMPARED = 3
-# labels without any disagreement from which it is asked whether coders gave them independently: if
+# labels without disagreement from which their independence is questioned: if
 # one in 33 was wrong, as for careful experts, 100 labels would all be right in 5 % of cases
 UNANIMOUS = 100
-# items with known labels that test probabilities
+# minimum items with known labels to test probabilities
 KNOWN_TESTED = 20
 
 # groups of items, such as documents or batches, from which intervals resample whole groups; the
@@ -77,7 +77,7 @@ AUDIT_MOST = 240
 NEXT_LABELS = 100
 NEXT_SHARE = 0.25
 NEXT_CODERS = 8
-# information of a label, as a share of the mean label's, below which a coder is not asked
+# information per label, relative to the mean, below which a coder is not asked
 NEXT_WORTH = 0.5
 
 # labels of tokens by coders up to which alpha of tokens is computed next to that of spans: about

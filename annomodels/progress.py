@@ -1,4 +1,4 @@
-"""Progress of long runs: what they call, and the reporter that shows it in terminals and notebooks.
+"""Progress of long runs: the callback, and the reporter for terminals and notebooks.
 
 Every parameter called ``progress`` is a :data:`Progress`.
 """
@@ -15,10 +15,10 @@ from importlib import import_module
 from typing import Any, Self
 
 Progress = Callable[[str, float, str], object]
-"""Called with a stage, the share of it that is done (0 to 1), and a message."""
+"""Callback with a stage, its completed fraction (0 to 1), and a message."""
 
 SECONDS_OF_A_LINE = 60.0
-QUIET_SECONDS = 1.0  # a run that is over by then shows no bar in a notebook
+QUIET_SECONDS = 1.0  # shorter runs show no bar in a notebook
 
 
 def silent(stage: str, share: float, message: str = "") -> None:
@@ -31,17 +31,17 @@ _NAMES = {
     "warm-up": "warming up",
     "coders": "estimating the coders",
 }
-"""Stages of engines as people read them; all others say what they are."""
+"""Display names of engine stages; all others are clear."""
 
 
 class Reporter:
-    """Shows a run: a bar on a terminal or in a notebook, else a line per stage and minute."""
+    """Progress display: a bar in a terminal or notebook, else a line per stage and minute."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._notebook = in_notebook()
         self._drawn = sys.stderr.isatty() and not os.environ.get("CI")
-        self._bars: Any = None  # bars of rich, or what a notebook displays
+        self._bars: Any = None  # bars of rich, or a notebook display
         self._tasks: dict[str, Any] = {}
         self._known: dict[str, float] = {}
         self._began = self._said = time.monotonic()
@@ -53,7 +53,7 @@ class Reporter:
         self.pause()
 
     def pause(self) -> None:
-        """Take the bars away, so that a line can be written; the next step brings them back."""
+        """Hide the bars until the next step, to write a line."""
         bars, self._bars = self._bars, None
         self._tasks.clear()
         if bars is not None and self._notebook:
@@ -62,7 +62,7 @@ class Reporter:
             bars.stop()
 
     def __call__(self, stage: str, share: float = 0.0, message: str = "") -> None:
-        """Show how far a stage is."""
+        """Show the progress of a stage."""
         share, stage = min(max(share, 0.0), 1.0), _NAMES.get(stage, stage)
         if self._quiet:
             return
@@ -74,7 +74,7 @@ class Reporter:
             self._say(stage, share)
 
     def _say(self, stage: str, share: float) -> None:
-        """Write a line when a stage begins, and one a minute while it goes on."""
+        """Write a line when a stage begins, and one per minute after that."""
         now = time.monotonic()
         if stage not in self._known:
             self._known[stage] = self._said = now
@@ -122,26 +122,26 @@ class Reporter:
 
 
 def _write(line: str) -> None:
-    """Write a line; a stream that takes none does not end the run."""
+    """Write a line; ignore a closed stream."""
     with suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
 
 def _percent(share: float) -> str:
-    from annomodels.data.columns import percent  # the help of the command line is read without
+    from annomodels.data.columns import percent  # keep command-line help light
 
     return percent(share, 0)
 
 
 def in_notebook() -> bool:
-    """Return True if this process is the kernel of a notebook; IPython is not loaded for it."""
+    """Return True in a notebook kernel, without loading IPython."""
     shell = sys.modules.get("IPython")
     return shell is not None and hasattr(shell.get_ipython(), "kernel")
 
 
 @contextmanager
 def reporting(progress: Progress | None) -> Iterator[Progress]:
-    """Yield what a run calls: the function given, else the bar of a notebook, else `silent`."""
+    """Yield the callback of a run: the given function, a notebook bar, or `silent`."""
     if progress is not None or not in_notebook():
         yield progress or silent
         return
@@ -150,7 +150,7 @@ def reporting(progress: Progress | None) -> Iterator[Progress]:
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time in words.
+    """Return a duration as text.
 
     >>> duration(3.2), duration(80), duration(4000), duration(200_000)
     ('about 5 seconds', 'about 80 seconds', 'about 67 minutes', 'about 56 hours')

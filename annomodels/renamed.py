@@ -12,7 +12,7 @@ P = ParamSpec("P")
 
 
 def renamed(**names: str) -> Callable[[type[T]], type[T]]:
-    """Let a class take the old names of its fields and methods; ``names`` has the new ones.
+    """Let a class accept old names of fields and methods; ``names`` maps old to new.
 
     A method that a derived class defines under the old name is called under the new one.
 
@@ -51,7 +51,7 @@ def renamed(**names: str) -> Callable[[type[T]], type[T]]:
 
 
 def takes_old(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a function take the old names of its parameters; ``names`` has the new ones."""
+    """Let a function accept old parameter names; ``names`` maps old to new."""
 
     def with_old_names(function: Callable[P, T]) -> Callable[P, T]:
         @wraps(function)
@@ -67,7 +67,7 @@ def takes_old(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 class _Forwarded(property):
-    """Old name of an attribute of a class and of those derived from it."""
+    """Old name of an attribute of a class and its subclasses."""
 
     def __init__(self, old: str, new: str, owner: type) -> None:
         def get(self: object) -> object:
@@ -75,7 +75,7 @@ class _Forwarded(property):
             first = next(vars(each)[old] for each in type(self).mro() if old in vars(each))
             if first is this or new not in vars(owner):
                 return getattr(self, new)
-            # by super(), in an override, which must not be led to itself
+            # super() in an override must not call the override again
             return vars(owner)[new].__get__(self, type(self))
 
         this = self
@@ -83,7 +83,7 @@ class _Forwarded(property):
 
 
 def _take_override(kind: type, old: str, new: str) -> None:
-    """Let a method of a derived class be called by both names, whichever it is defined under."""
+    """Make a subclass method callable by both names, regardless of its definition."""
     own = vars(kind)
     if old in own and new not in own and _is_method(own[old]):
         _warn(f"{kind.__name__}.{old}", new)
@@ -99,6 +99,6 @@ def _is_method(value: object) -> bool:
 
 def _warn(old: str, new: str) -> None:
     text = f"The name {old} goes with the next release: write {new}."
-    # shorter than the names of the files: Python 3.13 does not skip a file by its whole name
+    # shorter than the file names: Python 3.13 does not skip a file by its full name
     skipped = (__file__.removesuffix("py"), "<frozen abc")
     warnings.warn(text, DeprecationWarning, skip_file_prefixes=skipped)

@@ -29,5 +29,5 @@ class ByName(Protocol):
         """Return the array of this name."""
 
 
-# arrays in which kernels write draws, those of a part of a model nested
+# arrays for the draws of kernels, nested for parts of a model
 type Places = tuple[AnyArray | Places, ...]

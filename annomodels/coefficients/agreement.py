@@ -1,4 +1,4 @@
-"""The verb: agreement coefficients of a data set, one or a panel."""
+"""Compute one agreement coefficient of a data set, or a panel of them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def agreement(
     margins: MarginsLike | None = None,
     chance: ChanceLike | None = None,
 ) -> Agreement | AgreementPanel:
-    r"""Agreement between coders, corrected for chance, with its sampling posterior.
+    r"""Compute chance-corrected agreement between coders, with its sampling posterior.
 
     Every coefficient is :math:`1 - D_o / D_e`, which for nominal labels is
     :math:`(A_o - A_e) / (1 - A_e)`; they differ in the agreement expected by chance.
@@ -99,7 +99,7 @@ def agreement(
         Labels to compare.
     name
         Name or alias of a coefficient ("alpha", "Fleiss' kappa", "cohen" ...). Several names give
-        a panel of these, "all" every coefficient there is, nothing the usual ones; in a panel a
+        a panel of these, "all" every coefficient, None the usual ones. In a panel, a
         coefficient that does not apply is NaN with the reason. :func:`annomodels.coefficients`
         lists them.
     distance
@@ -110,10 +110,10 @@ def agreement(
     missing
         Treatment of missing labels; all conventions agree on complete data. "krippendorff"
         (default): items with two labels or more, each weighted by its number of labels; "gwet":
-        plain mean over these items, label shares from all items; "pairs": every pair of labels
+        plain mean over these items, label proportions from all items; "pairs": every pair of labels
         counts the same; "pairwise": each pair of coders on its shared items, then the mean;
         "listwise": items that every coder labeled. multi_kappa weighs pairs of coders by the
-        product of their labels, with "gwet" and "pairwise" all the same.
+        product of their label counts, also with "gwet" and "pairwise".
     duplicates
         Treatment of repeated labels by the same coder: take the "first" or "last", "keep" all as
         labels of further coders, or raise an "error".
@@ -123,7 +123,7 @@ def agreement(
         Number of draws of the sampling posterior, 0 for none, and their seed.
     resample
         Unit of resampling: "items", or "groups" such as documents. "auto" uses groups if ten or
-        more of them have an item with two labels, else items; a note says which.
+        more of them have an item with two labels, else items; a note states the choice.
     labels
         Label set, if it is larger than the labels in use or its order matters.
     margins
@@ -191,7 +191,7 @@ def agreement(
     single = isinstance(name, str) and name != "all"
     if single:
         refuse(reasons[0], requests[0].coefficient, rows)
-    # Items with a chance level of their own are not alike because their labels are.
+    # Items with separate chance levels differ even if their labels are equal.
     sample = make_sample(collapse(rows) if chances is None else rows, drawn=draws > 0)
     able = [n for n, reason in enumerate(reasons) if not reason]
     statistics = Statistics(sample.rows, [requests[n] for n in able])
@@ -219,7 +219,7 @@ def agreement(
 
 
 def by_group(data: Annotations, resample: Resample) -> bool:
-    """Return True if whole groups are drawn instead of items."""
+    """Return True if groups are resampled instead of items."""
     if resample not in get_args(Resample):
         allowed = ", ".join(get_args(Resample))
         raise NotApplicable(f"resample={resample!r} is unknown. Use one of {allowed}.")

@@ -1,4 +1,4 @@
-"""Look coefficients up: what each is called, what it takes, where it comes from."""
+"""Catalogue of coefficients: names, requirements and sources."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
 @dataclass(frozen=True)
 class Coefficient:
     name: str  # its name in tables and calls
-    title: str  # what to print
+    title: str  # name in print
     aliases: tuple[str, ...]  # other names a user may type, in lower case with underscores
-    citation: str  # where it comes from
+    citation: str  # source
     doi: str = ""
-    # how the expected disagreement is found, a key of :data:`~.formulas.EXPECTED` or
+    # method for the expected disagreement, a key of :data:`~.formulas.EXPECTED` or
     # :data:`~.formulas.STATISTICS`; None for observed agreement
     expectation: str | None = None
     two_coders_only: bool = False  # whether it is defined for exactly two coders
     two_labels_only: bool = False  # whether it is defined for exactly two labels
-    numeric: bool = False  # whether the labels have to be numbers
-    instead: str | Verb = ""  # what to ask for when it does not apply
+    numeric: bool = False  # whether the labels must be numbers
+    instead: str | Verb = ""  # alternative when it does not apply
     by_coder: bool = False  # whether it matters which coder gave which label
-    weighted: bool = False  # whether it takes distances other than nominal
-    scale_distance: bool = False  # whether, without a distance, that of the labels' scale is taken
-    ordinal: str = "quadratic"  # the distance it takes for an ordinal scale
-    margins: bool = False  # whether it takes a fixed distribution of the labels from elsewhere
-    chance: bool = False  # whether it takes a chance level for every item (and cannot do without)
+    weighted: bool = False  # whether it accepts distances other than nominal
+    scale_distance: bool = False  # whether the default distance is that of the label scale
+    ordinal: str = "quadratic"  # default distance for an ordinal scale
+    margins: bool = False  # whether it accepts an external label distribution
+    chance: bool = False  # whether it requires a chance level for every item
     each_pair: bool = False  # whether it is the mean of the coefficients of all pairs of coders
-    # conventions for missing labels it knows; the first is used where another is asked for in a
+    # supported conventions for missing labels; the first replaces an unsupported one in a
     # panel
     missing: tuple[str, ...] = CONVENTION_NAMES
-    # whether it follows from the joint distribution of coders' labels, and so from a model
+    # whether the joint distribution of coders' labels, and so a model, determines it
     implied: bool = True
 
     @property
     def analytic(self) -> bool:
-        """True if Gwet's linearized error is known."""
+        """True if Gwet's linearized error is available."""
         known = (None, "uniform", "pooled", "without_replacement", "between", "gwet")
         return self.expectation in known and not self.each_pair and not self.chance
 
@@ -66,7 +66,7 @@ COEFFICIENTS = _read()
 """All coefficients by name."""
 
 UNITIZING, SPAN_F1 = COEFFICIENTS.pop("alpha_u"), COEFFICIENTS.pop("span_f1")
-"""The coefficients of :mod:`annomodels.coefficients` whose data are marked stretches, no labels."""
+"""The coefficients of :mod:`annomodels.coefficients` whose data are marked spans, not labels."""
 
 _BY_ALIAS = {
     alias: entry for entry in COEFFICIENTS.values() for alias in (entry.name, *entry.aliases)
@@ -74,7 +74,7 @@ _BY_ALIAS = {
 
 _GREEK = {"κ": "kappa", "α": "alpha", "π": "pi", "β": "beta", "γ": "gamma", "²": "2"}
 
-# What other libraries add to the names of their classes and functions.
+# Affixes in the class and function names of other libraries.
 _AFFIXES = re.compile(
     r"_(raw|table|dist|score|coefficient|coeff|agreement|measure|statistic|index|est|value)$"
 )
@@ -98,7 +98,7 @@ _ELSEWHERE |= {
 
 
 def plain(name: str) -> str:
-    """Lower case, Greek spelt out, "Cohen's kappa" -> "cohen_kappa"."""
+    """Normalize a name: lower case, Greek spelled out, "Cohen's kappa" -> "cohen_kappa"."""
     text = name.strip().lower()
     for letter, word in _GREEK.items():
         text = text.replace(letter, word)
@@ -107,7 +107,7 @@ def plain(name: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Without what other libraries add, and without blanks."""
+    """Return a name without blanks and the affixes of other libraries."""
     while (shorter := _AFFIXES.sub("", name)) != name:
         name = shorter
     name = name.replace("_", "")
@@ -140,14 +140,14 @@ def panel_names(scale: str) -> tuple[str, ...]:
 
 
 def table() -> pd.DataFrame:
-    """List the agreement coefficients and what each of them takes.
+    """List the agreement coefficients and their requirements.
 
     Returns
     -------
     One row for each coefficient, with the columns
 
     * ``coefficient``, ``title``, ``aliases``: name for :func:`annomodels.agreement`, name in
-      print, and other names that are understood;
+      print, and other accepted names;
     * ``coders``: "2" or "2 or more"; ``labels``: "any", "two" or "numbers";
     * ``distance``: "any", "nominal" or "interval"; ``missing``: conventions for missing labels,
       the default first;

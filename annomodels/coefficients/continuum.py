@@ -1,4 +1,4 @@
-"""Units on a continuum, and Krippendorff's alpha of them; docs/coefficients.md has the formulas."""
+"""Units on a continuum, and their Krippendorff's alpha; docs/coefficients.md has the formulas."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SHOWN = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Units:
-    """Stretches of texts, or of any other continuum, that coders marked and labeled.
+    """Spans of texts, or of any other continuum, that coders marked and labeled.
 
-    A coder's units with the same label do not overlap; what lies between them are gaps. Units with
+    A coder's units with the same label do not overlap; gaps lie between them. Units with
     different labels may overlap: each label is a separate layer. Build it with
     :meth:`from_records` or :meth:`from_frame`.
 
@@ -40,12 +40,12 @@ class Units:
     text, coder, label
         Codes of each unit, shape [unit].
     start, end
-        Where each unit begins and where it ends; the end is the first position after it, so that
+        Start and end of each unit; the end is the first position after it, so
         end - start is its length, shape [unit].
     texts, coders, labels
         Names; code i is the i-th name.
     begin, length
-        Where each text begins and how long it is, shape [text].
+        Start and length of each text, shape [text].
     active
         Whether a coder worked on a text, units or not, shape [text, coder].
 
@@ -89,14 +89,14 @@ class Units:
         lengths
             Length of each text, or of all of them. Texts named here count even without a unit.
         begins, coders
-            Where each text begins; and all coders, if some marked nothing at all.
+            Start of each text; and all coders, if some marked nothing.
         done
-            Pairs (text, coder) of who worked on which text; by default all coders on all texts.
+            Pairs (text, coder): who worked on which text; by default all coders on all texts.
 
         Raises
         ------
         AnnotationError
-            With all problems at once: rows that are not of five cells, positions that are no
+            With all problems at once: rows without five cells, positions that are not
             numbers, units without length or beyond their text, units of the same coder and label
             that overlap, texts without a length, units by coders who did not work on the text.
 
@@ -219,7 +219,7 @@ class Units:
 
 
 def _sorted(names: set[Hashable]) -> tuple[Hashable, ...]:
-    """Numbers by value, then words."""
+    """Sort numbers by value, then strings."""
 
     def key(name: Hashable) -> tuple[bool, float, str]:
         number = isinstance(name, (int, float)) and math.isfinite(name)
@@ -243,7 +243,7 @@ class Unit(NamedTuple):
 
 
 def _refuse(problems: Sequence[Problem]) -> None:
-    """Raise problems: the first of each kind with the number of others; a remedy is a kind."""
+    """Raise the first problem of each kind (remedy), with the number of others."""
     kinds: dict[str, list[Problem]] = {}
     for problem in problems:
         kinds.setdefault(problem.remedy, []).append(problem)
@@ -366,7 +366,7 @@ class Layer:
     coded: Floats  # length of each text times its coders [text]
 
     def disagreement(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Observed and expected disagreement under weights of the texts, [text] or [draw, text]."""
+        """Return observed and expected disagreement under text weights, [text] or [draw, text]."""
         batch = np.atleast_2d(weights)
         whole = batch @ self.length
         d_o = (batch @ self.apart) / whole**2
@@ -435,11 +435,11 @@ FEW_TEXTS = 10
 def alpha_u(
     units: Units, label: Hashable | None = None, *, draws: int = 2000, seed: int = 0
 ) -> Agreement:
-    r"""Krippendorff's alpha for unitizing: agreement on marked stretches of a continuum.
+    r"""Compute Krippendorff's alpha for unitizing: agreement on marked spans of a continuum.
 
     :math:`\alpha_U = 1 - D_o / D_e`; over several labels, observed and expected disagreement are
-    summed before they are compared. Beginnings and ends that are a little apart cost little,
-    units that the other coder did not mark at all cost their squared length.
+    summed before they are compared. Slightly different starts and ends cost little;
+    units that the other coder did not mark cost their squared length.
 
     Parameters
     ----------
@@ -450,7 +450,7 @@ def alpha_u(
     draws
         Number of draws of the sampling posterior (Bayesian bootstrap over texts), 0 for none.
     seed
-        Seed of the draws; equal seeds give equal draws, whatever the label.
+        Seed of the draws; equal seeds give equal draws for every label.
 
     Returns
     -------
@@ -525,7 +525,7 @@ def _agreement(
     seed: int,
     unfit: str = "",
 ) -> Agreement:
-    """Put a coefficient together, which `measure` takes from weights of the texts."""
+    """Build the result of a coefficient that `measure` computes from text weights."""
     used = units.active.sum(axis=1) >= 2
     n_texts = int(used.sum())
     point, drawn = Evaluated(*np.full(3, np.nan)), None
@@ -577,12 +577,12 @@ def span_f1(
     draws: int = 2000,
     seed: int = 0,
 ) -> Agreement:
-    """F1 of the units of one coder against those of another, over all pairs of coders.
+    """Compute F1 between the units of two coders, over all pairs of coders.
 
     A unit is found if the other coder marked the same stretch with the same label; if units may
     overlap instead, any stretch of that label which shares a position with it. Pairs and texts
     are added before they are divided, so that a text counts by its units. F1 is not corrected for
-    chance, which hardly ever gives the same stretch.
+    chance, which rarely produces the same span.
 
     Parameters
     ----------

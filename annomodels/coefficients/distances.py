@@ -1,4 +1,4 @@
-"""Distances between labels, from a name, a table or a function; no table unless one is given."""
+"""Distances between labels, from a name, a table or a function."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ SIZE_DISTANCES: dict[str, Callable[[Floats, Floats, Floats, Empty], Quotient]] =
     "nominal": lambda a, b, i, _: (np.asarray((a != i) | (b != i), dtype=float), 1.0),
     "masi_dkpro": lambda a, b, i, e: ((a + b - 2 * i) * _thirds(a, b, i, e), 3 * (a + b - i)),
 }
-"""Numerator and denominator of each distance, from two sizes and the size of what is shared."""
+"""Numerator and denominator of each distance, from two set sizes and their intersection size."""
 
 SET_DISTANCES = ("jaccard", "dice", "passonneau", "masi", EMPTY_APART)
-"""Those that :func:`annomodels.agreement` takes by name."""
+"""Distances that :func:`annomodels.agreement` accepts by name."""
 
 
 def size_distance(name: str, empty: Empty = "subset") -> SizeDistance:
-    """Distance by name, as a function of two sizes and of the size of what they share."""
+    """Return a distance as a function of two set sizes and their intersection size."""
     if empty not in ("subset", "disjoint"):
         raise NotApplicable(f"empty={empty!r} is unknown. Use 'subset' or 'disjoint'.")
     key = ALIASES.get(name.lower(), name.lower())
@@ -69,7 +69,7 @@ def size_distance(name: str, empty: Empty = "subset") -> SizeDistance:
 
 
 def set_table(name: str, labels: Sequence[Set[Hashable]]) -> Floats:
-    """Distances of all pairs of sets, shape [label, label]."""
+    """Return the distances of all pairs of sets, shape [label, label]."""
     places: dict[Any, int] = {}
     member = [[places.setdefault(one, len(places)) for one in label] for label in labels]
     held = np.zeros((len(labels), len(places)))
@@ -82,7 +82,7 @@ def set_table(name: str, labels: Sequence[Set[Hashable]]) -> Floats:
 def set_distance(
     a: Iterable[Hashable], b: Iterable[Hashable], distance: str = "masi", *, empty: Empty = "subset"
 ) -> float:
-    r"""Distance of two sets.
+    r"""Return the distance between two sets.
 
     ==============  ================================================================================
     name            distance, with :math:`J = |A \cap B| / |A \cup B|`
@@ -107,7 +107,7 @@ def set_distance(
     distance
         Name of the distance.
     empty
-        How far the empty set is from others by Passonneau's rules: "subset" (1/3, the first rule
+        Distance of the empty set from others by Passonneau's rules: "subset" (1/3, the first rule
         that fits) or "disjoint" (1); "passonneau_empty_1" is short for the latter.
 
     Raises
@@ -135,23 +135,23 @@ class Distance:
     # `pooled` are the weights of the labels [..., label]; only the ordinal distance depends on
     # them.
 
-    name: str  # what the user called it
-    moving: ClassVar[bool] = False  # whether it depends on how frequent the labels are
+    name: str  # name given by the user
+    moving: ClassVar[bool] = False  # whether it depends on label frequencies
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
-        """Distance of listed pairs of labels [..., pair]; `part` of `pooled` [..., part, label]."""
+        """Return distances of label pairs [..., pair]; `part` of `pooled` [..., part, label]."""
         raise NotImplementedError
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """Sum over l of right_l d_kl, shape [..., label k]."""
+        """Return the sum over l of right_l d_kl, shape [..., label k]."""
         raise NotImplementedError
 
     def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
-        """Sum over k and l of left_k right_l d_kl, shape [...]."""
+        """Return the sum over k and l of left_k right_l d_kl, shape [...]."""
         return np.asarray((left * self.reach(right, pooled)).sum(-1))
 
     def largest(self, pooled: Floats) -> Floats:
-        """Largest distance between two labels of the label set, shape [...] or []."""
+        """Return the largest distance in the label set, shape [...] or []."""
         raise NotImplementedError
 
 
@@ -173,20 +173,20 @@ class Nominal(Distance):
 
 
 def unit(distance: Distance, pooled: Floats) -> Floats:
-    """Distance that counts as no agreement at all: 1 for weights of agreement, else the largest."""
+    """Return the distance of no agreement: 1 for agreement weights, else the largest."""
     known = distance.unit if isinstance(distance, Computed) else None
     return distance.largest(pooled) if known is None else np.asarray(known)
 
 
 class Squares(Distance):
-    """Squared difference of the places of labels on a line; moments do for all sums."""
+    """Squared difference of label positions on a line; moments suffice for all sums."""
 
     def places(self, pooled: Floats) -> Floats:
-        """Place of each label, shape [label] or [..., label]."""
+        """Return the position of each label, shape [label] or [..., label]."""
         raise NotImplementedError
 
     def _centred(self, pooled: Floats) -> Floats:
-        """Places less their mean, which keeps the digits of sums of squares."""
+        """Return positions minus their mean, to keep the precision of sums of squares."""
         x = self.places(pooled)
         weight = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
         return np.asarray(x - (pooled * x).sum(-1, keepdims=True) / weight)
@@ -220,31 +220,31 @@ class Squared(Squares):
 
 @dataclass(frozen=True)
 class Ordinal(Squares):
-    """Krippendorff's ordinal distance: the squared share of labels between two labels."""
+    """Krippendorff's ordinal distance: the squared proportion of labels between two labels."""
 
-    # The squared difference of mid-ranks, as shares of all pairable labels; Krippendorff counts
-    # labels instead of shares, which changes only the unit.
+    # The squared difference of mid-ranks, as proportions of pairable labels; Krippendorff counts
+    # labels instead, which changes only the unit.
 
     name: str = "ordinal"
     moving = True
 
     def places(self, pooled: Floats) -> Floats:
-        """Mid-rank of each label, as a share."""
+        """Return the mid-rank of each label, as a proportion."""
         total = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
         return np.asarray((np.cumsum(pooled, axis=-1) - pooled / 2) / total - 0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class Computed(Distance):
-    """A distance given by a function of label codes, for instance a look-up in a table."""
+    """A distance given by a function of label codes, such as a table lookup."""
 
     name: str  # what the user called it
-    # takes two arrays of label codes that broadcast, gives their distances
+    # from two broadcastable arrays of label codes to their distances
     between: Callable[[Ints, Ints], Floats]
     n_labels: int  # size of the label set
-    # distance that is no agreement at all, where this is not the largest distance
+    # distance that counts as no agreement, if it is not the largest distance
     unit: float | None = None
-    note: str = ""  # what a reader should know about it
+    note: str = ""  # note for the reader
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
         return self.between(first, second)
@@ -303,10 +303,10 @@ def make_distance(
     ordered: bool = True,
 ) -> Distance:
     """Make a distance between labels: by name (docs/coefficients.md), a table or a callable."""
-    # A table [label, label] or callable with 1 from each label to itself and nothing larger gives
-    # weights of agreement, w = 1 - distance. AC2 and observed agreement depend on what counts as no
+    # A table [label, label] or callable with diagonal 1 and no larger value gives
+    # agreement weights, w = 1 - distance. AC2 and observed agreement depend on what counts as no
     # agreement: distance 1, or the largest distance between two labels of the set if a distance of
-    # a table exceeds 1, and for numeric distances. `values` are NaN for labels that are no numbers.
+    # a table exceeds 1, and for numeric distances. `values` are NaN for non-numeric labels.
     if not isinstance(distance, str):
         if callable(distance):
             name = getattr(distance, "__name__", "custom")
@@ -389,7 +389,7 @@ def _look_up(table: Floats, k: Ints, m: Ints) -> Floats:
 
 
 def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool) -> Distance:
-    """Make a distance from the values of the labels, or from their ranks where they are words."""
+    """Make a distance from the values of the labels, or from their ranks if they are words."""
     numeric = bool(np.isfinite(x).all())
     if name in NUMBERS_ONLY and not numeric:
         words = [label for label, value in zip(labels, x, strict=True) if not np.isfinite(value)]
@@ -427,13 +427,13 @@ def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool)
 
 
 def _ratio(x: Floats, k: Ints, m: Ints) -> Floats:
-    """Squared relative difference; 0 where both are 0."""
+    """Return the squared relative difference; 0 if both are 0."""
     total = x[k] + x[m]
     return np.asarray(((x[k] - x[m]) / np.where(total == 0, 1.0, total)) ** 2)
 
 
 def _gwet_ordinal(x: Floats, k: Ints, m: Ints) -> Floats:
-    """Pairs of labels from k to m, as a share of all pairs."""
+    """Return the pairs of labels from k to m as a proportion of all pairs."""
     apart = np.abs(k - m)
     return np.asarray(apart * (apart + 1) / max(len(x) * (len(x) - 1), 1), dtype=float)
 
@@ -443,12 +443,12 @@ def _power(x: Floats, power: float, k: Ints, m: Ints) -> Floats:
 
 
 def _circular(x: Floats, k: Ints, m: Ints) -> Floats:
-    """Squared half chord between two points of a circle on which the last label meets the first."""
+    """Return the squared half chord on a circle where the last label meets the first."""
     return np.asarray(np.sin(np.pi * (x[k] - x[m]) / (np.ptp(x) + 1.0)) ** 2)
 
 
 def _bipolar(x: Floats, k: Ints, m: Ints) -> Floats:
-    """Differences count more towards either end."""
+    """Return a squared difference that grows toward both ends of the scale."""
     low, high = x.min(), x.max()
     scale = (x[k] + x[m] - 2 * low) * (2 * high - x[k] - x[m])
     return np.asarray((x[k] - x[m]) ** 2 / np.where(scale > 0, scale, 1.0))

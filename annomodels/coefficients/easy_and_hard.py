@@ -19,7 +19,7 @@ QUANTITIES = ("hard", "guessed", "wrong")
 
 
 def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Summary:
-    r"""Turn observed and expected agreement into a share of hard items and an error rate.
+    r"""Convert observed and expected agreement to a proportion of hard items and an error rate.
 
     With :math:`h = (1 - A_o) / (1 - A_e)`, two coders agree on a hard item with probability
     :math:`A_e`; of the items on which they agree, :math:`h A_e / A_o` were guessed; and
@@ -29,10 +29,10 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Su
     ----------
     agreement
         A coefficient from :func:`annomodels.agreement`, or the observed agreement as a number.
-        What hard items are guessed with is the chance of that coefficient: all labels alike (S), or
-        the shares of the labels (pi, K, alpha).
+        Guesses on hard items follow that coefficient's chance model: equal labels (S), or
+        the label proportions (pi, K, alpha).
     expected
-        The expected agreement, where `agreement` is a number.
+        The expected agreement, if `agreement` is a number.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Su
 
 
 def _shares(d_o: Floats, d_e: Floats) -> Floats:
-    """Shares from observed and expected disagreement, [...] -> [quantity, ...]."""
+    """Return proportions from observed and expected disagreement, [...] -> [quantity, ...]."""
     hard = over(d_o, d_e)
     guessed = over(hard * (1 - d_e), 1 - np.asarray(d_o))
     return np.stack([hard, guessed, hard * d_e])

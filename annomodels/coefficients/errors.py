@@ -1,4 +1,4 @@
-"""Gwet's analytic standard error, to compare with other packages; docs/coefficients.md has it."""
+"""Gwet's analytic standard error, to compare with other packages; see docs/coefficients.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annomodels.data.columns import percent
 from annomodels.errors import NotApplicable
 
 MOST_CELLS = 50_000_000
-STEP = 1e-4  # of the weight of an item, by which errors are differences
+STEP = 1e-4  # relative change of item weights for the difference quotients
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +36,7 @@ class Analytic:
         Interval with the probability `prob`, from the t distribution and not above 1.
     se0, z0
         Standard error if the coders agreed by chance alone, and value / se0; NaN for other
-        coefficients than pi and K of as many labels on every item.
+        coefficients than pi and K with equally many labels on every item.
     p
         Two-sided p-value of the hypothesis that the coefficient is 0: from z0 if there is one,
         else from value / se.
@@ -93,7 +93,7 @@ def analytic(basis: Basis, value: float, prob: float) -> Analytic:
 
 
 def chance_error(basis: Basis) -> float:
-    """Error under chance; NaN unless labels are nominal and as many on every item."""
+    """Return the error under chance; NaN unless nominal with equally many labels per item."""
     # Fleiss, Nee & Landis 1979, doi:10.1037/0033-2909.86.5.974
     request, rows = basis.request, basis.sample.rows
     if request.distance.name != "nominal" or request.margins is not None:
@@ -114,7 +114,7 @@ def chance_error(basis: Basis) -> float:
 
 
 def linearised(basis: Basis, value: float) -> tuple[float, float]:
-    """Find the error from the change with the weight of each item, and its degrees of freedom."""
+    """Return the error from the derivative by item weights, and its degrees of freedom."""
     request, rows, t = basis.request, basis.sample.rows, basis.sample.point
     if request.convention == "pairwise":
         raise NotApplicable(
@@ -130,7 +130,7 @@ def linearised(basis: Basis, value: float) -> tuple[float, float]:
     if request.coefficient.expectation == "without_replacement":
         # Gwet leaves alpha's correction for n out of the error
         request = replace(request, coefficient=replace(request.coefficient, expectation="pooled"))
-    if isinstance(request.distance, Ordinal):  # which does not move with the weights here
+    if isinstance(request.distance, Ordinal):  # which does not depend on the weights here
         places = request.distance.places(np.asarray(sums.of_all @ t))
         request = replace(request, distance=Squared("ordinal", places))
     less, more = (without_each_item(request, sums, t, share) for share in (STEP, -STEP))
@@ -147,7 +147,7 @@ def linearised(basis: Basis, value: float) -> tuple[float, float]:
         counted &= per_item == rows.n_coders
     n = float(t[counted].sum())
     if request.convention == "gwet":
-        # Gwet takes the share of items with two labels or more as known.
+        # Gwet treats the proportion of items with two or more labels as known.
         share = float(t[per_item >= 2].sum()) / n
         at_value = float(sums.evaluate(t, request).value)
         linear = linear + at_value * ((per_item >= 2) / share - 1.0) / n

@@ -1,4 +1,4 @@
-"""Any coefficients of one sample, as a value and as draws that belong together."""
+"""Coefficients of one sample: values and joint draws."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_CELLS = 20_000_000
 
 
 def all_pairs(rows: Rows, request: Request) -> Sums:
-    """Collect each pair of coders, if there is room for all of them at once."""
+    """Collect each pair of coders, if all fit into memory at once."""
     pairs, names = by_coder_pair(rows, request.convention == "listwise")
     size, k = len(names), rows.n_labels
     if size * k > MOST_CELLS:
@@ -32,13 +32,13 @@ def all_pairs(rows: Rows, request: Request) -> Sums:
 
 
 def pairwise(rows: Rows, request: Request) -> Sums:
-    """Collect pairs of coders with a shared item, of which each counts the same."""
+    """Collect pairs of coders with a shared item, with equal weights."""
     number = pairable_labels(rows, CONVENTIONS["krippendorff"])
     return replace(all_pairs(rows, request), even=True, number=number)
 
 
 def item_chances(rows: Rows, request: Request) -> Floats:
-    """Pairs, pairs apart, and pairs apart by chance of each item, shape [item, 3]."""
+    """Return pairs, disagreeing pairs, and those expected by chance, shape [item, 3]."""
     # S with a separate chance level p_i for every item is (A_o - A_e) / (1 - A_e), A_e the mean of
     # the p_i, each item weighted as in A_o. Chance items take the mean chance level.
     chance = np.zeros(0) if request.chance is None else request.chance
@@ -52,7 +52,7 @@ def item_chances(rows: Rows, request: Request) -> Floats:
 
 
 class Statistics:
-    """The linear statistics that some requests need, counted once."""
+    """Linear statistics that some requests need, computed once."""
 
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
@@ -97,7 +97,7 @@ class Statistics:
         return counts + sum(pairs) + 4 * len(self.items)
 
     def evaluate(self, weights: Floats) -> list[Evaluated]:
-        """All requests under the same weights of the items, shape [item] or [draw, item]."""
+        """Evaluate all requests under the same item weights, shape [item] or [draw, item]."""
         tables = {key: x.tables(weights, self.by_coder[key]) for key, x in self.sums.items()}
         found = []
         for n, request in enumerate(self.requests):
@@ -113,7 +113,7 @@ class Statistics:
         return found
 
     def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:
-        """Count pairs of coders that a mean leaves out: they share no item, or are 0/0."""
+        """Count coder pairs that a mean omits: they share no item, or are 0/0."""
         value = self.pairs[n].evaluate(weights, self.requests[n]).value
         every = self.rows.n_coders * (self.rows.n_coders - 1) // 2
         return every - value.size, int(np.isnan(value).sum())
@@ -134,8 +134,8 @@ def draw_parts(
     sample: Sample, requests: Sequence[Request], draws: int, seed: int
 ) -> list[Evaluated]:
     """Draw coefficients with their observed and expected disagreement, shape [draw] each."""
-    # The weights depend on the sample and the seed alone, so draws of different coefficients of the
-    # same data belong together, whether they are asked for at once or one by one.
+    # The weights depend only on the sample and the seed, so draws of different coefficients of the
+    # same data are joint, whether computed in one call or several.
     if not requests:
         return []
     statistics = Statistics(sample.rows, requests)

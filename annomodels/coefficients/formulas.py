@@ -1,7 +1,7 @@
 """Every coefficient is 1 - D_o / D_e; they differ in D_e.
 
-D_o is the mean distance of two labels of an item, D_e the one that chance would give. Intraclass
-correlations, and what two coders' margins allow, come from the same tables of label pairs;
+D_o is the mean distance of two labels of an item, D_e the one expected by chance. Intraclass
+correlations, and the bounds from two coders' margins, come from the same label-pair tables;
 docs/coefficients.md has their formulas.
 """
 
@@ -18,7 +18,7 @@ from annomodels.types import Floats
 
 
 def _margins(tables: Tables) -> tuple[Floats, Floats]:
-    """Shares of the labels of both coders, shape [..., label]; means over the listed pairs."""
+    """Return both coders' label proportions, shape [..., label]; means over listed pairs."""
     both = []
     for rows in (tables.left, tables.right):
         share = over(rows, rows.sum(-1, keepdims=True))
@@ -35,7 +35,7 @@ def _kappa_max(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
 
 
 def _index(second: float) -> Callable[[Tables, Distance, Floats], Evaluated]:
-    """Prevalence index (a - d) / n, or bias index (b - c) / n; NaN unless there are two labels."""
+    """Return the prevalence index (a - d) / n or bias index (b - c) / n; NaN unless binary."""
 
     def evaluate(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
         one, other = _margins(tables)
@@ -48,7 +48,7 @@ def _index(second: float) -> Callable[[Tables, Distance, Floats], Evaluated]:
 
 
 def _between_coders(tables: Tables, x: Floats) -> Floats:
-    """Half the mean squared distance of the means of two different coders."""
+    """Return half the mean squared distance between the means of two coders."""
     left, right = tables.left.sum(-1), tables.right.sum(-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         left_mean = np.where(left > 0, (tables.left * x).sum(-1) / left, 0.0)
@@ -65,7 +65,7 @@ def _between_coders(tables: Tables, x: Floats) -> Floats:
 
 
 def _icc(name: str) -> Callable[[Tables, Distance, Floats], Evaluated]:
-    """Intraclass correlation of complete items by the same coders, from mean squares."""
+    """Return an intraclass correlation of complete items by the same coders, from mean squares."""
 
     def evaluate(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
         if not isinstance(distance, Squared):
@@ -76,14 +76,14 @@ def _icc(name: str) -> Callable[[Tables, Distance, Floats], Evaluated]:
         weight = np.maximum(tables.pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
         share = tables.pooled / weight
         x = distance.values - (share * distance.values).sum(-1, keepdims=True)
-        # half the mean squared distance of any two labels, of an item's, and of coders' means
+        # half the mean squared distance of any two labels, of two labels of an item, of coder means
         total = np.asarray((share * x * x).sum(-1))
         within = d_o / 2
         between = _between_coders(tables, x[..., None, :])
         n = tables.n / k
         per_item = np.divide(1.0, n, out=np.full_like(total, np.nan), where=n > 1)
         grow = 1.0 / (1.0 - per_item)
-        rest = grow * (within - between)  # mean square of what is left after the coders
+        rest = grow * (within - between)  # residual mean square after the coders
         error = within if name in ("icc_1", "icc_1k") else rest
         true = (grow * (k * total - (k - 1) * within) - error) / k
         if name in ("icc_a1", "icc_ak"):
@@ -113,12 +113,12 @@ NEGLIGIBLE = 1e-12
 
 
 def _share(weights: Floats) -> Floats:
-    """Weights as shares; NaN where there are none."""
+    """Normalize weights to sum to 1; NaN if all are 0."""
     return over(weights, weights.sum(-1, keepdims=True))
 
 
 def observed(tables: Tables, distance: Distance) -> Floats:
-    """Mean distance of the listed pairs, shape [...]; NaN where there is no pair."""
+    """Return the mean distance of the listed pairs, shape [...]; NaN without pairs."""
     apart = distance.pairs(tables.first, tables.second, tables.pooled)
     total = tables.together.sum(-1)
     apart_total = np.asarray((tables.together * apart).sum(-1), dtype=float)
@@ -126,13 +126,13 @@ def observed(tables: Tables, distance: Distance) -> Floats:
 
 
 def uniform(tables: Tables, distance: Distance) -> Floats:
-    r"""Take all q labels as equally likely (S): :math:`A_e = 1 / q`."""
+    r"""Treat all q labels as equally likely (S): :math:`A_e = 1 / q`."""
     even = np.full(tables.pooled.shape, 1.0 / tables.n_labels)
     return distance.form(even, even, tables.pooled)
 
 
 def pooled(tables: Tables, distance: Distance) -> Floats:
-    r"""Take one distribution for all coders (pi, K): :math:`A_e = \sum_k (n_k / N)^2`."""
+    r"""Use one distribution for all coders (pi, K): :math:`A_e = \sum_k (n_k / N)^2`."""
     p = _share(tables.pooled)
     return distance.form(p, p, tables.pooled)
 
@@ -153,7 +153,7 @@ def without_replacement(tables: Tables, distance: Distance) -> Floats:
 
 
 def between(tables: Tables, distance: Distance) -> Floats:
-    r"""Take every coder's own distribution (kappa and its kin): :math:`\sum P(k|a) P(k|b)`."""
+    r"""Use the distribution of each coder (kappa and variants): :math:`\sum P(k|a) P(k|b)`."""
     apart = distance.form(tables.left, tables.right, tables.pooled[..., None, :])
     apart = np.asarray((apart * tables.sign).sum(-1))
     weight = (tables.left.sum(-1) * tables.right.sum(-1) * tables.sign).sum(-1)
@@ -162,7 +162,7 @@ def between(tables: Tables, distance: Distance) -> Floats:
 
 
 def gwet(tables: Tables, distance: Distance) -> Floats:
-    r"""Take Gwet's chance of a random label (AC1, AC2).
+    r"""Use Gwet's probability of a random label (AC1, AC2).
 
     :math:`A_e = T_w / (q (q - 1)) \sum_k \pi_k (1 - \pi_k)`. Agreement weights are
     1 - distance / unit; T_w is their sum over all q x q cells. The value depends on the unit: see
@@ -189,7 +189,7 @@ EXPECTED: dict[str, Callable[[Tables, Distance], Floats]] = {
 
 
 def less(share: Floats) -> Floats:
-    """Return 1 - share, with 0 where only rounding errors are left.
+    """Return 1 - share, with 0 in place of rounding errors.
 
     >>> less(np.array([0.25, 1.0 + 2e-15])).tolist()
     [0.75, 0.0]
@@ -199,7 +199,7 @@ def less(share: Floats) -> Floats:
 
 
 def ratio(d_o: Floats, d_e: Floats, largest: Floats) -> Evaluated:
-    """1 - D_o / D_e, NaN where D_e is nothing beside the largest distance."""
+    """Return 1 - D_o / D_e, NaN if D_e is negligible relative to the largest distance."""
     d_e = np.where(np.isnan(d_o), np.nan, d_e)
     defined = d_e > NEGLIGIBLE * np.maximum(largest, np.finfo(float).tiny)
     share = np.divide(d_o, d_e, out=np.full_like(d_o, np.nan), where=defined)
@@ -209,7 +209,7 @@ def ratio(d_o: Floats, d_e: Floats, largest: Floats) -> Evaluated:
 def evaluate_with(
     expectation: str | None, tables: Tables, distance: Distance | None = None
 ) -> Evaluated:
-    """Coefficient from the name of its expected disagreement (None: observed agreement alone)."""
+    """Evaluate a coefficient by its expected disagreement (None: observed agreement only)."""
     distance = distance or Nominal()
     return evaluate_observed(expectation, tables, distance, observed(tables, distance))
 
@@ -217,7 +217,7 @@ def evaluate_with(
 def evaluate_observed(
     expectation: str | None, tables: Tables, distance: Distance, d_o: Floats
 ) -> Evaluated:
-    """Evaluate a coefficient of known observed disagreement; `tables` need no pairs."""
+    """Evaluate a coefficient from its observed disagreement; `tables` need no pairs."""
     if expectation in STATISTICS:
         return STATISTICS[expectation](tables, distance, d_o)
     largest = np.broadcast_to(distance.largest(tables.pooled), d_o.shape)

@@ -35,7 +35,7 @@ def implied_pair(
     name: str,
     values: ArrayLike | None = None,
 ) -> Floats:
-    """Coefficient of two coders that a model implies; they need not share an item."""
+    """Return the model-implied coefficient of two coders, who need not share an item."""
     joint, entry = pair_joint(prevalence, confusion_a, confusion_b), _entry(name)
     metric = _metric(entry, joint.shape[-1], "nominal", values)
     return evaluate_with(entry.expectation, from_joint(joint), metric).value
@@ -49,7 +49,7 @@ def implied(
     distance: DistanceLike = "nominal",
     values: ArrayLike | None = None,
 ) -> dict[str, Floats]:
-    """Coefficients of a panel of coders that a model implies, one value for each draw."""
+    """Return the model-implied coefficients of a panel of coders, one value per draw."""
     p, theta = np.asarray(prevalence, dtype=float), np.asarray(confusion)
     if theta.ndim != 4 or p.shape != (theta.shape[0], theta.shape[2]):
         raise NotApplicable(
@@ -134,7 +134,7 @@ def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
 
 
 def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
-    """Coefficient of tables of label pairs; see :data:`~.catalogue.COEFFICIENTS` for the names."""
+    """Evaluate a coefficient of label-pair tables, by :data:`~.catalogue.COEFFICIENTS` name."""
     entry = find(name)
     if entry.chance:
         raise NotApplicable(

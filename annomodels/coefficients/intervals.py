@@ -1,4 +1,4 @@
-"""From draws to intervals and probabilities, for one quantity or many; and how results print."""
+"""Intervals and probabilities from draws, and the text form of results."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def interval(
     draws: Floats, prob: float = 0.95, value: ArrayLike = math.nan
 ) -> tuple[Floats, Floats]:
     """Return equal-tailed intervals of the defined draws, [draw, ...] -> two of [...]."""
-    # An interval reaches as far as the `value` that it is printed with. If coders agree in
-    # everything, draws stay below 1; a Jeffreys interval ends at 1 there by convention, too (Brown,
+    # An interval extends to the `value` that is printed with it. If coders agree on
+    # everything, draws stay below 1; a Jeffreys interval also ends at 1 by convention (Brown,
     # Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
@@ -45,18 +45,18 @@ def interval(
 
 
 def spans(name: str, value: Floats, draws: Floats) -> dict[str, Floats]:
-    """Columns of a quantity and of the ends of its interval."""
+    """Return the columns of a quantity and the ends of its interval."""
     low, high = interval(draws, value=value)
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 def share_above(draws: Floats, threshold: float) -> Floats:
-    """Share of the defined draws above a threshold, [draw, ...] -> [...]; NaN without any."""
+    """Return the proportion of defined draws above a threshold, [draw, ...] -> [...]."""
     return over((draws > threshold).sum(0), (~np.isnan(draws)).sum(0))
 
 
 class Drawn:
-    """Something with draws of a sampling posterior, shape [draw], NaN where it is undefined."""
+    """Base of results with sampling-posterior draws, shape [draw], NaN where undefined."""
 
     value: float
     draws: Floats | None
@@ -66,7 +66,7 @@ class Drawn:
         return np.empty(0) if self.draws is None else self.draws
 
     def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval that contains the value; (NaN, NaN) without draws.
+        """Return the equal-tailed posterior interval, extended to the value; NaN without draws.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Drawn:
         return float(low), float(high)
 
     def p_above(self, threshold: float = 0.0) -> float:
-        """Posterior probability that it exceeds a threshold; NaN without draws.
+        """Return the posterior probability of exceeding a threshold; NaN without draws.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Drawn:
 
 
 def as_text(table: pd.DataFrame, most: int | None = None) -> str:
-    """Table as text, its first rows if it is long; an empty column of notes is left out."""
+    """Return the first rows of a table as text, without an empty column of notes."""
     if "note" in table and not table["note"].any():
         table = table.drop(columns="note")
     return table.head(most or len(table)).to_string(

@@ -1,6 +1,6 @@
 """Reasons for a missing value or interval, and notes on the data behind coefficients.
 
-A reason is data: no exception, and never 1 by default.
+A reason is data, not an exception; an undefined value is never 1 by default.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from annomodels.data.messages import messages_beside, note
 from annomodels.errors import NotApplicable, Note, Option, Verb
 from annomodels.limits import GROUPS_RESAMPLED
 
-FEW_SHARED = 20  # items, below which an interval of the mean of kappas rarely covers it
+FEW_SHARED = 20  # items below which intervals of mean kappa rarely cover it
 
 REASONS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Sentence of each reason. The last three come with a value."""
@@ -39,7 +39,7 @@ say = partial(note, messages_beside(__file__))
 WITH_VALUE = ("too_few_items", "few_shared_items", "constant_coder")
 
 UNFIT = ("two_coders_only", "two_labels_only", "repeats_kept")
-"""Reasons that are errors where the coefficient was asked for by name."""
+"""Reasons that are errors if the user named the coefficient."""
 
 
 def used_items(rows: Rows, convention: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -49,7 +49,7 @@ def used_items(rows: Rows, convention: str) -> np.ndarray[tuple[int], np.dtype[n
 
 
 def before(entry: Coefficient, rows: Rows, convention: str) -> str:
-    """Reason that is known before anything is computed, or ""."""
+    """Return the reason that is clear before any computation, or ""."""
     if rows.n_coders < 2:
         return "one_coder"
     if entry.two_coders_only and rows.n_coders > 2:
@@ -66,7 +66,7 @@ def before(entry: Coefficient, rows: Rows, convention: str) -> str:
 
 
 def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) -> str:
-    """Reason for what was computed, or ""."""
+    """Return the reason for the computed result, or ""."""
     used = used_items(rows, convention)
     n_units = int(used.sum()) if rows.unit is None else len(np.unique(rows.unit[used]))
     if np.isnan(point.value):
@@ -83,7 +83,7 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
     if n_units < 2:
         return "too_few_items"
     pair_kappas = entry.each_pair and entry.expectation == "between"
-    # the mean over a crowd whose pairs of coders share few items on average
+    # a mean over a crowd whose coder pairs share few items on average
     if pair_kappas and not rows.is_panel:
         r, most = rows.per_item, rows.n_coders * (rows.n_coders - 1) // 2
         if (r * (r - 1) // 2).sum() < FEW_SHARED * most:
@@ -166,7 +166,7 @@ def n_groups(data: Annotations) -> int:
 
 
 def resampled(data: Annotations) -> str:
-    """Name what intervals resample, as agreement does without further options: "4 items"."""
+    """Return the number and unit of resampling under default options: "4 items"."""
     groups = n_groups(data)
     if groups >= GROUPS_RESAMPLED:
         return f"{groups:,} groups of items (such as documents or batches), each as a whole"
@@ -176,7 +176,7 @@ def resampled(data: Annotations) -> str:
 
 
 def unit_notes(data: Annotations, rows: Rows) -> list[Note]:
-    """State whether groups or items are drawn, where the data have groups."""
+    """Note whether groups or items are resampled, if the data have groups."""
     n = n_groups(data)
     if rows.unit is not None:
         return [say("few_groups" if n < GROUPS_RESAMPLED else "groups", n=n)]
@@ -194,8 +194,8 @@ def repeats_note(
 
 
 def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[Note]:
-    """Note data that are too few for known coverage (benchmarks/coverage_agreement.py)."""
-    # Labels are seen, not expected, so warnings start early; without labels rarity does not matter.
+    """Note if data are too few for tested coverage (benchmarks/coverage_agreement.py)."""
+    # Label counts are observed, not expected, so warnings start early; rarity needs labels.
     used = used_items(rows, "")
     n_items = int(rows.times[used].sum())
     notes = [say("few_items", n=n_items, least=FEW_ITEMS)] if n_items < FEW_ITEMS else []

@@ -1,6 +1,6 @@
-"""From what a user asks for to what is computed.
+"""Turn user options into requests for coefficients.
 
-With what a user brings along for agreement by chance: label shares, or chance levels of items.
+Also external inputs for chance agreement: label proportions, or chance levels of items.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FEW = 5
 
 
 def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations, Floats]:
-    """Shares in the order of the label set, which grows by labels that nobody used."""
+    """Return proportions in label-set order; the set gains labels that nobody used."""
     if not isinstance(margins, Mapping):
         raise AnnotationError(
             Problem(
@@ -74,7 +74,7 @@ def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations,
 
 
 def item_chances(data: Annotations, chance: ChanceLike) -> Floats:
-    """Chance level of each item, shape [item]."""
+    """Return the chance level of each item, shape [item]."""
     if not isinstance(chance, Mapping):
         values = np.asarray(chance, dtype=object)
         if values.shape == ():
@@ -96,7 +96,7 @@ def item_chances(data: Annotations, chance: ChanceLike) -> Floats:
 
 
 def _by_name(given: Mapping[Hashable, float], names: Sequence[Hashable]) -> dict[Hashable, float]:
-    """Take 1 for "1" and the other way round, as files hold words where programs hold numbers."""
+    """Match 1 with "1" and vice versa, as files contain text where programs have numbers."""
     known = set(names)
     spelt = {str(name): name for name in names}
     return {
@@ -147,14 +147,14 @@ def make_requests(
     margins: Floats | None = None,
     chance: Floats | None = None,
 ) -> list[Request]:
-    """One coefficient as asked for, or those of a panel with what each of them can take."""
+    """Return the request for one coefficient, or for a panel with supported options."""
     if missing is not None and missing not in CONVENTION_NAMES:
         raise NotApplicable(
             f"missing={missing!r} is not a convention. Use one of {', '.join(CONVENTION_NAMES)}."
         )
     given = None if distance is None else _distance(data, distance)
     single = isinstance(name, str) and name != "all"
-    named = name not in (None, "all")  # a distance is for coefficients that are named
+    named = name not in (None, "all")  # a distance applies only to named coefficients
     requests = []
     for entry in _entries(data, name, chance is not None):
         note = ""
@@ -256,7 +256,7 @@ def _suited(
 ) -> Distance:
     if entry.numeric and np.isfinite(data.values).all():
         return _distance(data, "interval")
-    # In a panel, observed agreement stays the share of equal labels.
+    # In a panel, observed agreement stays the proportion of equal labels.
     if not entry.weighted or (entry.expectation is None and not single):
         return Nominal()
     if given is not None:

@@ -33,7 +33,7 @@ COLUMNS = (
     *("coefficient", "title", "value", "observed", "expected", "n", "low", "high"),
     *("p_above_667", "p_above_800", "convention", "note"),
 )
-# what --fail-if names, the value with its interval, and the reason if there is none
+# the --fail-if name, the value with its interval, and the reason if it is missing
 SHOWN = columns(
     "coefficient title",
     ALL["value"].called(digits=3),
@@ -50,30 +50,29 @@ class Agreement(Drawn, Html):
     Parameters
     ----------
     name, title
-        Its short name and its name in print.
+        Short name, and name in print.
     value
         The classical value; NaN where it is undefined, with the reason beside it.
     observed, expected
-        Observed and expected agreement; disagreement where `kind` says so.
+        Observed and expected agreement, or disagreement, see `kind`.
     kind
         "agreement" with the nominal distance, "disagreement" with any other.
     n_items, n_coders, n_labels
         Number of items with two labels or more, of coders, and of labels on these items.
     convention
-        How missing labels are treated, "complete" where none is missing.
+        Convention for missing labels, "complete" if none is missing.
     note
-        Why the value or the interval is missing, or what is odd about it.
+        Reason for a missing or unusual value or interval.
     reason
         The same as a code, a key of :data:`~annomodels.coefficients.reasons.REASONS`, or "".
     distance
         Distance between labels.
     draws
-        Draws of the sampling posterior, shape [draw], NaN where a draw is undefined; None where
-        there are none.
+        Draws of the sampling posterior, shape [draw], NaN where undefined; None without draws.
     notes
         Sentences about the data that concern all coefficients.
     basis
-        What it was computed from; None for a result that was put together by hand.
+        Input of the computation; None for a result built by hand.
     words
         What `n_items` and `n_labels` count, in the singular.
     """
@@ -99,7 +98,7 @@ class Agreement(Drawn, Html):
     def analytic(self, prob: float = 0.95) -> Analytic:
         """Compute Gwet's standard error and interval, to compare with other packages.
 
-        They rest on large samples. If labels are rare or items few, trust the draws.
+        They assume large samples. If labels are rare or items few, trust the draws.
 
         Parameters
         ----------
@@ -126,7 +125,7 @@ class Agreement(Drawn, Html):
         return analytic(self._basis(), self.value, prob)
 
     def parts(self) -> Evaluated:
-        """Draws of the value with its observed and expected disagreement, shape [draw] each.
+        """Return draws of the value, observed and expected disagreement, shape [draw] each.
 
         Raises
         ------
@@ -174,7 +173,7 @@ class AgreementPanel(Summary, Mapping[str, Agreement]):
 
     def __init__(self, results: tuple[Agreement, ...], notes: tuple[str, ...] = ()) -> None:
         self._results: dict[str, Agreement]
-        # table and draws are made when they are asked for, as the draws take xarray
+        # table and draws are built on demand, because the draws import xarray
         own = {result.name: result for result in results}
         self.__dict__.update(title="Agreement", notes=notes, columns=SHOWN, _results=own)
 
@@ -215,7 +214,7 @@ class AgreementPanel(Summary, Mapping[str, Agreement]):
         )
 
     def difference(self, first: str, second: str) -> Floats:
-        """Draws of the difference of two coefficients, shape [draw]."""
+        """Return draws of the difference of two coefficients, shape [draw]."""
         one, other = self[first], self[second]
         if one.draws is None or other.draws is None:
             without = one.name if one.draws is None else other.name

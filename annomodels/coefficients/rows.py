@@ -1,6 +1,6 @@
-"""Annotations as the coefficients see them: repeats settled, equal items counted once.
+"""Annotations prepared for coefficients: repeats resolved, equal items counted once.
 
-A convention says how much an item with r labels counts; all conventions agree on complete data.
+A convention sets the weight of an item with r labels; all agree on complete data.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from annomodels.types import Bools, Floats, Ints
 class Convention:
     """Weights of an item with r labels."""
 
-    name: str  # what to call it, and what it does, for tables and reports
+    name: str  # name and description for tables and reports
     sentence: str
     # weight of each ordered pair of labels on an item with r labels
     pair: Callable[[Floats], Floats]
     pooled: Callable[[Floats], Floats]  # weight of each label in the distribution over all coders
-    coder: Callable[[Floats], Floats]  # weight of each label in the coder's own distribution
+    coder: Callable[[Floats], Floats]  # weight of each label in the coder's distribution
     # whether every pair of coders counts the same in the agreement expected between coders;
     # otherwise a pair counts by the product of its coders' labels
     equal_coders: bool = False
@@ -92,27 +92,27 @@ class Rows:
     n_items: int  # sizes
     n_coders: int
     n_labels: int
-    times: Floats  # how many items of the data each item stands for [item]
-    # document or batch that is drawn as a whole [item]; None where items are drawn
+    times: Floats  # number of data items that each item represents [item]
+    # document or batch, the unit of resampling [item]; None if items are resampled
     unit: Ints | None = None
 
     @cached_property
     def per_item(self) -> Ints:
-        """Number of labels on each item, shape [item]."""
+        """Return the number of labels on each item, shape [item]."""
         return np.bincount(self.item, minlength=self.n_items)
 
     @cached_property
     def starts(self) -> Ints:
-        """Position of the first label of each item, shape [item]."""
+        """Return the position of the first label of each item, shape [item]."""
         return np.asarray(np.cumsum(self.per_item) - self.per_item)
 
     def where(self, items: Ints) -> Ints:
-        """Places of the labels of some items, one item after the other."""
+        """Return the positions of the labels of some items, item by item."""
         return ranges(self.starts[items], self.per_item[items])[0]
 
     @cached_property
     def pairable(self) -> Ints:
-        """Items with two labels or more; all where there are none."""
+        """Return items with two or more labels; all items if there are none."""
         found = np.flatnonzero(self.per_item >= 2)
         return found if len(found) else np.arange(self.n_items)
 
@@ -155,7 +155,7 @@ def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
 
 
 def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = False) -> Rows:
-    """Settle repeats; one item of the rows for each item of the data."""
+    """Resolve repeats; the rows keep one item per item of the data."""
     if duplicates not in get_args(Duplicates):
         raise NotApplicable(
             f"duplicates={duplicates!r} is unknown. Use one of {', '.join(get_args(Duplicates))}."
@@ -190,9 +190,9 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
 
 
 def collapse(rows: Rows) -> Rows:
-    """Count items that the same coders labeled alike once, with their number."""
-    # 3,869 X-rays by five dentists are 32 different items. Not in a crowd, where hardly two items
-    # are equal, nor if units are drawn.
+    """Merge items with equal labels by the same coders, and count them."""
+    # 3,869 X-rays by five dentists are 32 different items. Not in a crowd, where few items
+    # are equal, nor if groups are resampled.
     if rows.unit is not None or not len(rows.item):
         return rows
     some = np.arange(0, rows.n_items, -(-rows.n_items // SOME))
@@ -216,7 +216,7 @@ def collapse(rows: Rows) -> Rows:
 
 
 def restrict(rows: Rows, kept: Bools, items: bool = False) -> Rows:
-    """Keep some annotations, with the coders that are left; all items, or those that are left."""
+    """Keep some annotations with their coders, and all items or only theirs."""
     coders, coder = np.unique(rows.coder[kept], return_inverse=True)
     found = dataclasses.replace(
         rows, item=rows.item[kept], coder=coder, label=rows.label[kept], n_coders=len(coders)
@@ -230,7 +230,7 @@ def restrict(rows: Rows, kept: Bools, items: bool = False) -> Rows:
 
 
 def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
-    """Hash items: equal ones get the same number, others with a chance of 2 to the -64."""
+    """Hash items: equal items always collide, others with probability 2 to the -64."""
     rng = np.random.default_rng(1979)
     by_coder, by_label = (
         rng.integers(0, 2**64, size, dtype=np.uint64) for size in (rows.n_coders, rows.n_labels)
@@ -248,7 +248,7 @@ def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
 
 
 def intra_coder(data: Annotations) -> tuple[float, int]:
-    """Agreement of coders with themselves on items that they labeled more than once."""
+    """Return intra-coder agreement on items that a coder labeled more than once."""
     cell = data.item.astype(np.int64) * data.n_coders + data.coder
     _, code, size = np.unique(cell, return_inverse=True, return_counts=True)
     _, alike = np.unique(code * np.int64(data.n_labels) + data.label, return_counts=True)
@@ -258,7 +258,7 @@ def intra_coder(data: Annotations) -> tuple[float, int]:
 
 
 def constant_labels(coder: Ints, label: Ints, n_coders: int) -> Ints:
-    """Label of each coder who used one label only, else -1, shape [coder]."""
+    """Return the label of each coder who used only one, else -1, shape [coder]."""
     low, high = np.full((2, n_coders), -1)
     low[coder] = label
     np.minimum.at(low, coder, label)
@@ -267,7 +267,7 @@ def constant_labels(coder: Ints, label: Ints, n_coders: int) -> Ints:
 
 
 def label_counts(rows: Rows) -> tuple[Ints, Ints, Ints, Ints]:
-    """Count each item's labels: item, label and count of each cell; where an item begins."""
+    """Count each item's labels: item, label and count of each cell; start of each item."""
     cell, times = np.unique(rows.item * rows.n_labels + rows.label, return_counts=True)
     item, label = np.divmod(cell, rows.n_labels)
     starts = np.searchsorted(item, np.arange(rows.n_items + 1))
@@ -275,24 +275,24 @@ def label_counts(rows: Rows) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """Positions of ranges one after the other, and which range each belongs to."""
+    """Return the concatenated positions of ranges, and the range of each."""
     owner = np.repeat(np.arange(len(sizes)), sizes)
     before = np.cumsum(sizes) - sizes
     return (starts - before)[owner] + np.arange(len(owner)), owner
 
 
 def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:
-    """All pairs of positions (a <= b) with the same owner; `owner` is sorted, owners < `size`."""
+    """Return all position pairs (a <= b) with the same owner; `owner` is sorted, < `size`."""
     ends, position = np.cumsum(np.bincount(owner, minlength=size)), np.arange(len(owner))
     b, a = ranges(position, ends[owner] - position)
     return a, b
 
 
 class Meetings(NamedTuple):
-    """Every item that two coders both labeled, for all pairs of coders."""
+    """Items that two coders both labeled, for all pairs of coders."""
 
-    pairs: Ints  # the two coders in one number [coder pair]
-    pair: Ints  # pair of coders, item, and the labels that the one and the other gave [meeting]
+    pairs: Ints  # the two coders as one integer [coder pair]
+    pair: Ints  # pair of coders, item, and the labels of the two [meeting]
     item: Ints
     first: Ints
     second: Ints

@@ -1,6 +1,6 @@
-"""Sums over pairs of labels: of all data, by coder, pair of coders or group, and without a part.
+"""Sums over label pairs: all data, by coder, coder pair or group, and without a part.
 
-All are linear in the weights of the items, so any number of weightings - the data, bootstrap
+All are linear in the item weights, so any number of weightings - the data, bootstrap
 draws - is one sparse product.
 """
 
@@ -39,7 +39,7 @@ class Entries(NamedTuple):
 
     part: Ints  # part of the data, or coder [entry]
     first: Ints
-    second: Ints  # that of a single label is the same
+    second: Ints  # equal to `first` for a single label
     item: Ints
     weight: Floats
 
@@ -61,12 +61,12 @@ class Sums:
     n_labels: int
     size: int | None  # number of parts; None for all data, which have no axis of parts
     pairs: Entries
-    number: Entries  # numbers of labels, of which coefficients know
+    number: Entries  # label counts that coefficients use
     pooled: Entries | None = None  # labels of all coders; None for both sides of the pairs
     coders: Entries | None = None  # labels of each coder
     n_coders: int = 0
     equal_coders: bool = False
-    whole: Sums | None = None  # all data, from which the parts are taken away one at a time
+    whole: Sums | None = None  # all data, from which one part at a time is subtracted
     even: bool = False  # whether tables are the mean over the parts
     _apart: dict[Distance, sparse.csc_array] = field(default_factory=dict)
 
@@ -83,11 +83,11 @@ class Sums:
 
     @cached_property
     def total(self) -> sparse.csc_array:
-        """Weight of the pairs, sparse [part, item]."""
+        """Return the weight of the pairs, sparse [part, item]."""
         return self._sum(self.pairs.weight, self.pairs.part, self.pairs.item, self.height)
 
     def apart(self, distance: Distance, pooled: Floats) -> sparse.csc_array:
-        """Weighted distance of the pairs under fixed label weights, sparse [part, item]."""
+        """Return weighted pair distances under fixed label weights, sparse [part, item]."""
         if distance not in self._apart:
             part, first, second, item, weight = self.pairs
             d = distance.pairs(first, second, pooled)
@@ -96,7 +96,7 @@ class Sums:
 
     @cached_property
     def sides(self) -> tuple[sparse.csc_array, sparse.csc_array]:
-        """Weight of each label on the two sides of the pairs, sparse [part * label, item]."""
+        """Return each label's weight on both sides of the pairs, sparse [part * label, item]."""
         one, other = (
             self._labels(self.pairs, label, self.height)
             for label in (self.pairs.first, self.pairs.second)
@@ -105,7 +105,7 @@ class Sums:
 
     @cached_property
     def cells(self) -> tuple[sparse.csc_array, Ints, Ints, Ints]:
-        """Weight of each label pair of a part [cell, item], its part and its two labels."""
+        """Return the weight of each label pair of a part [cell, item], its part and labels."""
         k = self.n_labels
         part, first, second, item, weight = self.pairs
         code, where = np.unique((part * k + first) * k + second, return_inverse=True)
@@ -114,7 +114,7 @@ class Sums:
 
     @cached_property
     def _unordered(self) -> tuple[sparse.csc_array, Ints, Ints]:
-        """Sum of the cells of a label pair, in any order, over all parts [pair, cell]."""
+        """Return the matrix that sums a label pair's cells over orders and parts [pair, cell]."""
         both = self.cells[2:]
         lower, higher = np.minimum(*both), np.maximum(*both)
         code, pair = np.unique(lower * self.n_labels + higher, return_inverse=True)
@@ -122,18 +122,18 @@ class Sums:
 
     @cached_property
     def _of_part(self) -> sparse.csc_array:
-        """Sum of the cells of a part [part, cell]."""
+        """Return the matrix that sums the cells of a part [part, cell]."""
         return adding_up(self.cells[1], self.height)
 
     @cached_property
     def of_all(self) -> sparse.csc_array:
-        """Weight of each label over all coders, sparse [part * label, item]."""
+        """Return the weight of each label over all coders, sparse [part * label, item]."""
         assert self.pooled is not None
         return self._labels(self.pooled, self.pooled.first, self.height)
 
     @cached_property
     def of_coders(self) -> sparse.csc_array:
-        """Weight of each label of each coder, sparse [coder * label, item]."""
+        """Return the weight of each label of each coder, sparse [coder * label, item]."""
         assert self.coders is not None
         return self._labels(self.coders, self.coders.first, self.n_coders)
 
@@ -152,18 +152,18 @@ class Sums:
         return (6 * self.height + 4 * rows) * k + (4 if self.size is None else 2) * listed
 
     def work(self, distance: Distance) -> int:
-        """Entries of the matrices of a coefficient."""
+        """Return the number of matrix entries that a coefficient needs."""
         last = self.cells[0] if distance.moving else self.apart(distance, np.ones(self.n_labels))
         labels = self.sides if self.pooled is None else (self.of_all, self.total)
         return sum(int(matrix.nnz) for matrix in (self.numbers, last, *labels))
 
     def times(self, matrix: sparse.csc_array, weights: Floats, *shape: int) -> Floats:
-        """Return sums under weights of the items, [..., item] -> [..., part, *shape]."""
+        """Return sums under item weights, [..., item] -> [..., part, *shape]."""
         parts = () if self.size is None else (self.size,)
         return np.asarray((matrix @ weights.T).T).reshape((*weights.shape[:-1], *parts, *shape))
 
     def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
-        """Tables of each part; they list the label pairs of all data."""
+        """Return the tables of each part, listing the label pairs of all data."""
         if self.even:
             return self._mean(weights)
         k, n = self.n_labels, self.times(self.numbers, weights)
@@ -196,7 +196,7 @@ class Sums:
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
 
     def _mean(self, weights: Floats) -> Tables:
-        """Tables in which all parts count the same."""
+        """Return tables in which all parts have equal weight."""
         k = self.n_labels
         left, right = (self.times(side, weights, k) for side in self.sides)
         scale = over(1.0, left.sum(-1), 0.0)
@@ -216,7 +216,7 @@ class Sums:
         )
 
     def observed(self, weights: Floats, distance: Distance, tables: Tables) -> Floats:
-        """Mean distance of the pairs of each part, [..., item] -> [..., part]."""
+        """Return the mean pair distance of each part, [..., item] -> [..., part]."""
         if self.even or self.size is None:
             return observed(tables, distance)
         if self.pooled is None:
@@ -244,7 +244,7 @@ class Sums:
         distance: Distance | None = None,
         tables: Tables | None = None,
     ) -> Evaluated:
-        """Evaluate a coefficient of each part; `distance` is that of nodes, if they are summed."""
+        """Evaluate a coefficient of each part; `distance` is of nodes, if summed."""
         entry, distance = request.coefficient, distance or request.distance
         tables = tables or self.tables(weights, entry.by_coder)
         if request.margins is not None:
@@ -254,30 +254,30 @@ class Sums:
         return evaluate_observed(entry.expectation, tables, distance, d_o)
 
     def shares(self, weights: Floats, distance: Distance, pooled: Floats) -> tuple[Floats, Floats]:
-        """Share of each part in all disagreement, and in all pairs, [..., item] -> [..., part]."""
+        """Return each part's proportion of disagreement and pairs, [..., item] -> [..., part]."""
         sums = (self.times(x, weights) for x in (self.apart(distance, pooled), self.total))
         one, other = (over(x, x.sum(-1, keepdims=True)) for x in sums)
         return one, other
 
 
 def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> sparse.csc_array:
-    """Sparse matrix, equal places added up; item after item, as products with weights want it."""
+    """Build a sparse matrix by column (item), summing duplicates, for fast products."""
     return sparse.csc_array((values, (row, column)), shape=shape)
 
 
 def adding_up(owner: Ints, size: int) -> sparse.csc_array:
-    """Return what adds up the values of each owner, sparse [owner, value]."""
+    """Return the matrix that sums the values of each owner, sparse [owner, value]."""
     return sparse_sum(np.ones(len(owner)), owner, np.arange(len(owner)), (size, len(owner)))
 
 
 def left_over(whole: Floats, part: Floats) -> Floats:
-    """Subtract; 0 where only rounding errors are left."""
+    """Subtract, with 0 in place of rounding errors."""
     left = whole - part
     return np.where(left > ROUNDING * np.abs(whole), left, 0.0)
 
 
 def item_weights(rows: Rows, convention: Convention, of: Callable[[Floats], Floats]) -> Floats:
-    """Weight of each item by its number of labels; with listwise 0 where one is missing."""
+    """Return item weights by number of labels; with listwise 0 if one is missing."""
     r = rows.per_item.astype(float)
     complete = r == rows.n_coders
     return np.where(complete, of(r), 0.0) if convention.name == "listwise" else of(r)
@@ -289,7 +289,7 @@ def pairable_labels(rows: Rows, convention: Convention) -> Entries:
 
 
 def of_items(rows: Rows, convention: Convention, values: Floats | None = None) -> Sums:
-    """Collect all data; with the `values` of the labels, three nodes stand for the labels."""
+    """Collect all data; with label `values`, three nodes represent the labels."""
     ways = item_weights(rows, convention, convention.pair)
     coder, label, item, each = rows.coder, rows.label, rows.item, np.ones(len(rows.item))
     if values is None:
@@ -317,7 +317,7 @@ def of_items(rows: Rows, convention: Convention, values: Floats | None = None) -
 
 
 def _label_pairs(rows: Rows, ways: Floats) -> Entries:
-    """Label pairs of each item, both orders together."""
+    """Return the label pairs of each item, both orders combined."""
     item, label, times, _ = label_counts(rows)
     a, b = within_items(item, rows.n_items)
     weight = np.where(a == b, times[a] * (times[a] - 1), 2 * times[a] * times[b]) * ways[item[a]]
@@ -326,15 +326,15 @@ def _label_pairs(rows: Rows, ways: Floats) -> Entries:
     return Entries(np.zeros_like(a), label[a], label[b], item[a], weight[some])
 
 
-# The mean of squared differences depends on the labels through their moments alone, so three nodes
+# The mean squared difference depends only on the moments of the labels, so three nodes
 # - the least value, the largest, their mean - with the same sum, mean and mean square (Lagrange's
-# polynomials, some weights negative) do for a hundred thousand distinct values.
+# polynomials, some weights negative) can replace 100,000 distinct values.
 MANY_VALUES = 8
 BILINEAR = ("pooled", "without_replacement", "between", *ICC)
 
 
 def _nodes(values: Floats) -> Floats:
-    """Weights of the nodes that stand for each label, shape [label, node]."""
+    """Return the weights of the nodes for each label, shape [label, node]."""
     z = 2 * (values - values.min()) / np.ptp(values) - 1
     return np.stack([z * (z - 1) / 2, 1 - z * z, z * (z + 1) / 2], axis=1)
 
@@ -355,7 +355,7 @@ def _node_pairs(rows: Rows, nodes: Floats, ways: Floats) -> Entries:
 
 
 def nodes_for(distance: Distance, expectation: str | None) -> Squared | None:
-    """Distance of nodes that may stand for the labels, or None."""
+    """Return a distance between nodes that can replace the labels, or None."""
     if not isinstance(distance, Squared) or expectation not in BILINEAR:
         return None
     low, high = distance.values.min(), distance.values.max()
@@ -365,7 +365,7 @@ def nodes_for(distance: Distance, expectation: str | None) -> Squared | None:
 
 
 def by_coder_pair(rows: Rows, complete_only: bool) -> tuple[Sums, Ints]:
-    """Collect each pair of coders who share an item; and the two coders in one number."""
+    """Collect each pair of coders who share an item, and the two coders as one integer."""
     met = meetings(rows, complete_only)
     ones = np.ones(len(met.item))
     pairs = Entries(met.pair, met.first, met.second, met.item, ones)
@@ -374,7 +374,7 @@ def by_coder_pair(rows: Rows, complete_only: bool) -> tuple[Sums, Ints]:
 
 
 def chosen(sums: Sums, place: Ints, size: int) -> Sums:
-    """Keep the first parts in another order; `place` is the new place of each."""
+    """Reorder the parts and keep the first; `place` is the new position of each."""
 
     def kept(entries: Entries) -> Entries:
         moved = entries._replace(part=place[entries.part])
@@ -386,8 +386,8 @@ def chosen(sums: Sums, place: Ints, size: int) -> Sums:
 
 
 def by_coder(rows: Rows, convention: Convention) -> Sums:
-    """Collect the labels of each coder, paired with the others of their items."""
-    # annotations with each distinct label of the others on the item, and the number of these
+    """Collect the labels of each coder, paired with the other labels of their items."""
+    # annotations with each distinct label by others on the item, and its count
     _, label, times, starts = label_counts(rows)
     cell, a = ranges(starts[rows.item], np.diff(starts)[rows.item])
     second, first = label[cell], rows.label[a]
@@ -402,7 +402,7 @@ def by_coder(rows: Rows, convention: Convention) -> Sums:
 
 
 def by_group(sums: Sums, group: AnyArray, size: int) -> Sums:
-    """Collect the pairs of each group of items, for shares; chance items have no group."""
+    """Collect the pairs of each item group, for proportions; chance items have no group."""
     pairs = sums.pairs.take(sums.pairs.item < len(group))
     return dataclasses.replace(
         sums, size=size, pairs=pairs._replace(part=group[pairs.item].astype(np.int64)), _apart={}
@@ -412,7 +412,7 @@ def by_group(sums: Sums, group: AnyArray, size: int) -> Sums:
 def without(
     whole: Sums, lost: Sequence[tuple[float, Sums]], part: Ints, item: Ints, size: int
 ) -> Sums:
-    """Collect all data without each part, which takes the signed sums of `lost` with it."""
+    """Collect all data without each part, subtracting the signed sums of `lost`."""
     # an item of `lost` belongs to a part, or to none (-1), and has the weight of an item of all
 
     def signed(of: Callable[[Sums], Entries | None]) -> Entries:
@@ -437,7 +437,7 @@ def without(
 
 
 def without_coders(rows: Rows, convention: Convention, whole: Sums) -> Sums:
-    """Collect the data without each coder, from the items that the coder labeled."""
+    """Collect the data without each coder, from that coder's items."""
     at, owner = ranges(rows.starts[rows.item], rows.per_item[rows.item])
     every = dataclasses.replace(
         rows,
@@ -458,8 +458,8 @@ MOST_NUMBERS = 2_000_000_000
 
 
 def without_each_item(request: Request, sums: Sums, weights: Floats, share: float = 1.0) -> Floats:
-    """Take a share of each item away, and return the coefficient, NaN if undefined, [item]."""
-    # NaN too for a mean over pairs of coders, and for too many items if coders are told apart.
+    """Return the coefficient after removing a fraction of each item's weight [item]."""
+    # NaN if undefined, for means over coder pairs, and for too many items with separate coders.
     n, entry = sums.n_items, request.coefficient
     out = np.full(n, np.nan)
     width = sums.width(request.distance, entry.by_coder) + (n if entry.by_coder else 0)

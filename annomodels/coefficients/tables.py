@@ -1,4 +1,4 @@
-"""Joint tables of label pairs: all that a coefficient needs to know."""
+"""Joint tables of label pairs, the input of coefficients."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from annomodels.types import Floats, Ints
 
 
 def over(part: ArrayLike, whole: ArrayLike, otherwise: float = math.nan) -> Floats:
-    """Part by whole where there is a whole, shape [...]."""
+    """Divide part by whole if the whole is not 0, shape [...]."""
     shape = np.broadcast_shapes(np.shape(part), np.shape(whole))
     like = part if np.shape(part) == shape else whole
-    # the order of the axes stays, and with it the last digit of sums over the result
+    # keep the order of the axes, and so the last digit of sums over the result
     out = np.full_like(like, otherwise, dtype=float, shape=shape)
     return np.asarray(np.divide(part, whole, out=out, where=np.asarray(whole) > 0))
 
@@ -28,7 +28,7 @@ class Evaluated(NamedTuple):
     expected: Floats  # expected disagreement D_e, NaN for a coefficient without one [...]
 
     def mean(self, axis: int) -> Evaluated:
-        """Mean over those of an axis that are defined; NaN where none is."""
+        """Return the mean over the defined values of an axis; NaN if none is defined."""
         defined = ~np.isnan(self.value)
         n = defined.sum(axis)
         return Evaluated(*(over(np.where(defined, x, 0.0).sum(axis), n) for x in self))
@@ -36,13 +36,13 @@ class Evaluated(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Weights of label pairs and of labels, with any leading batch dimensions."""
+    """Weights of label pairs and labels, with any leading batch dimensions."""
 
     # Data give counts, a bootstrap draw weighted counts, and a fitted model probabilities.
 
     first: Ints  # label codes of the pairs that are listed, first <= second [pair]
     second: Ints
-    # weight of each pair of labels that two coders gave to the same item, either way round
+    # weight of each pair of labels that two coders gave to the same item, in either order
     # [..., pair]
     together: Floats
     pooled: Floats  # weight of each label over all coders [..., label]
@@ -51,7 +51,7 @@ class Tables:
     left: Floats
     right: Floats
     # weight of each row [row]. A sum over all pairs of coders is one row for all coders with
-    # themselves (+1) less a row for each coder with themselves (-1)
+    # themselves (+1) minus a row for each coder with themselves (-1)
     sign: Floats
     n: Floats  # number of labels behind the tables, infinite for probabilities [...]
 
@@ -69,7 +69,7 @@ class Tables:
 
 
 def fold(joint: Floats) -> Floats:
-    """Weights of the pairs with first <= second from tables, [..., K, K] -> [..., pair]."""
+    """Return the weights of pairs with first <= second from tables, [..., K, K] -> [..., pair]."""
     first, second = np.triu_indices(joint.shape[-1])
     both = joint + np.swapaxes(joint, -1, -2)
     return np.asarray(np.where(first == second, 0.5, 1.0) * both[..., first, second])

@@ -1,9 +1,9 @@
-"""Draws of the items' weights: one posterior for all coefficients, without a model of the coders.
+"""Draws of item weights: one posterior for all coefficients, without a coder model.
 
 The distribution over label patterns has a Dirichlet-process prior with a small weight on chance
 items, so weights are independent Gamma variates, scaled to the number of items (Rubin 1981,
 doi:10.1214/aos/1176345338, without chance items). docs/research/agreement-intervals.md has the
-recipe, its coverage, and what became of others.
+recipe, its coverage and rejected alternatives.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ MOST_TIMES = 2
 
 def chance_items(rows: Rows) -> Rows:
     # Jeffreys' prior, from the table of two coders and two labels to any number of both: half an
-    # item for each label on which all agree (together two at most), and one of disagreement.
-    # Without the first ones a sample that missed the rare label is sure that there is none.
+    # item for each label on which all agree (at most two in total), and one of disagreement.
+    # Without the first ones, a sample without the rare label implies that it does not occur.
     # In a panel, where coders label half of the items or more, all of them label each chance item;
     # in a crowd it has the coders of one item of the data. A panel of tens of thousands of coders
     # gets fewer chance items, of the same weight, so that memory grows with the labels.
@@ -48,11 +48,11 @@ def chance_items(rows: Rows) -> Rows:
         return collapse(agreed)
     turns = np.arange(k) if k <= n_agreed else np.arange(n_agreed) * k // n_agreed
     most = max(1, n_disagreed // len(turns))
-    most -= most % (k - 1) if most >= k else 0  # pairs of labels stand equally often
+    most -= most % (k - 1) if most >= k else 0  # all label pairs are equally frequent
     donors = _donors(rows, n_disagreed, rng)
     item, coder = _labeled(rows, None if donors is None else donors[:most], most)
     label = _disagreeing(np.bincount(item, minlength=most), n_disagreed, k, rng)
-    # the labels are shifted round, so that all labels are equally frequent
+    # rotate the labels, to make all equally frequent
     turn = np.repeat(np.arange(len(turns)), len(item))
     item, coder = np.tile(item, len(turns)) + turn * (int(item[-1]) + 1), np.tile(coder, len(turns))
     label = (np.tile(label, len(turns)) + turns[turn]) % k
@@ -61,7 +61,7 @@ def chance_items(rows: Rows) -> Rows:
 
 
 def _joined(rows: Rows, more: Rows, times: Floats) -> Rows:
-    """Append rows, whose items stand for so many."""
+    """Append rows, with the number of items that each represents."""
     return dataclasses.replace(
         rows,
         item=np.concatenate([rows.item, more.item + rows.n_items]),
@@ -74,15 +74,15 @@ def _joined(rows: Rows, more: Rows, times: Floats) -> Rows:
 
 
 def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float) -> Rows:
-    """Items that together have a weight."""
+    """Build rows whose items share a total weight."""
     n = int(item[-1]) + 1
     return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, np.full(n, weight / n))
 
 
 def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
     """Choose items of a crowd whose coders label the chance items; None in a panel."""
-    # Were labels missing from the chance items of a panel too, each pair of coders would share only
-    # some of them, and the kappa of the pair would have less of a prior than kappas need.
+    # If the chance items of a panel also lacked labels, each pair of coders would share only
+    # some of them, and the prior of their kappa would be too weak.
     pairable = rows.pairable
     upto = np.cumsum(rows.times[pairable])
     drawn = np.searchsorted(upto, rng.random(n) * upto[-1], side="right")
@@ -91,14 +91,14 @@ def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
 
 
 def _labeled(rows: Rows, donors: Ints | None, n: int) -> tuple[Ints, Ints]:
-    """Chance item and coder of each of their labels."""
+    """Return the chance item and coder of each label."""
     if donors is None:
         return np.repeat(np.arange(n), rows.n_coders), np.tile(np.arange(rows.n_coders), n)
     return np.repeat(np.arange(n), rows.per_item[donors]), rows.coder[rows.where(donors)]
 
 
 def _disagreeing(size: Ints, n_items: int, k: int, rng: np.random.Generator) -> Ints:
-    """Labels of items with `size` labels, not all the same, the first of each item being 0."""
+    """Return labels of items with `size` labels, not all equal, the first of each 0."""
     patterns = []
     for n, r in enumerate(size.tolist()):
         others = r - 1
@@ -124,19 +124,18 @@ class Sample:
     point: Floats  # weights that give the classical value, 0 for chance items [item]
     shape: Floats  # shape of the Gamma weight of each unit [unit]
     unit: Ints  # unit of each item [item]
-    n_units: int  # number of units in the data: items, or documents where these are drawn
+    n_units: int  # number of units in the data: items, or documents if these are resampled
     documents: bool  # whether the units are documents
-    recipe: str  # one sentence that says how the draws are made
+    recipe: str  # one sentence on how the draws are made
 
     @property
     def block(self) -> int:
-        """Number of draws whose random numbers belong together."""
-        # It must not depend on the coefficient: draws of all coefficients of the data belong
-        # together.
+        """Return the number of draws per block of random numbers."""
+        # It must not depend on the coefficient: draws of all coefficients are joint.
         return max(1, MEMORY // len(self.shape))
 
     def draw(self, draws: int, seed: int, width: int) -> Iterator[Floats]:
-        """Weights in blocks [draw, item], small enough for `width` further numbers per draw."""
+        """Yield weights in blocks [draw, item] that leave room for `width` values per draw."""
         block = self.block
         part = max(1, MEMORY // max(width + self.rows.n_items, 1))
         unequal = np.flatnonzero(self.shape != 1)
@@ -145,7 +144,7 @@ class Sample:
             size = min(block, draws - start)
             key = (start // block,) if start else ()
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
-            # Items together in memory, as the sparse products want the transpose.
+            # Items are contiguous in memory, because sparse products use the transpose.
             drawn = np.empty((len(self.shape), size))
             rng.standard_exponential(out=drawn[:plain])
             rng.standard_gamma(self.shape[plain:, None], out=drawn[plain:])
@@ -164,7 +163,7 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
         own, shape = rows.unit, np.ones(int(rows.unit.max()) + 1)
     n_units = int(shape.sum())
     if n_units < MANY:
-        # from here on the factor is 1 to three digits, and exponential weights are drawn faster
+        # from here the factor is 1 to three digits, and exponential weights are faster to draw
         shape = shape * (n_units / (n_units + REPLACED))
     if not drawn:
         return Sample(rows, rows.times, shape, own, n_units, by_unit, recipe="")
@@ -190,16 +189,16 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
 class Request:
     coefficient: Coefficient  # its entry in the catalogue
     distance: Distance  # distance between labels
-    convention: str  # how missing labels are treated
-    # shares of the labels that stand for the distribution found [label]
+    convention: str  # convention for missing labels
+    # label proportions that replace the observed distribution [label]
     margins: Floats | None = None
     chance: Floats | None = None  # chance level of each item of the data [item]
-    reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
-    note: str = ""  # what a reader should know about the choice of the coefficient
+    reason: str = ""  # reason it cannot be computed, a key of :data:`~.reasons.REASONS`
+    note: str = ""  # note on the choice of the coefficient
 
     @property
     def nominal(self) -> bool:
-        """True if labels are the same or not, and nothing between."""
+        """True if labels are only equal or different."""
         return self.distance.name == "nominal"
 
     @property
@@ -211,9 +210,9 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    data: Annotations  # who labeled which item how, with the label set that was used
-    rows: Rows  # the same with repeats settled
-    sample: Sample  # items with how their weights are drawn
+    data: Annotations  # annotations, with the label set in use
+    rows: Rows  # the same, with repeats resolved
+    sample: Sample  # items and the distribution of their weights
     request: Request  # coefficient, distance and convention
     draws: int  # number of draws and their seed
     seed: int

@@ -2,14 +2,14 @@
 
 Everything public is loaded when it is first used, so that agreement without a model loads none.
 The names are listed once, in ``__init__.pyi``. May import errors, data, coefficients, io, the
-results of a fit, and what models of links are.
+results of a fit, and the definition of link models.
 
-What functions share: `corpus` is a document or several; `chain` a condition of :func:`agreement`;
+Common parameters: `corpus` is a document or several; `chain` a condition of :func:`agreement`;
 `distance` and `empty` are those of :func:`set_distance`; `draws`, `seed` and `prob` the number and
 seed of draws and the probability of intervals; `first` and `second` (or `key` and `response`) two
 coders, to be named if there are more; `x` and `y` sets of mentions, or mappings from mention to
 cluster. An unknown condition, distance or number of draws raises NotApplicable; an unknown coder, a
-corpus without documents and clusters that are no partition raise AnnotationError.
+corpus without documents and clusters that are not a partition raise AnnotationError.
 """
 
 from __future__ import annotations

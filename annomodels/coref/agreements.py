@@ -42,7 +42,7 @@ def alpha(
     empty: Empty = "subset",
     coefficient: Which = "alpha",
 ) -> Agreement:
-    r"""Krippendorff's alpha of labels that are sets (Passonneau 2004), or K of the same labels.
+    r"""Compute Krippendorff's alpha (Passonneau 2004), or K, of labels that are sets.
 
     .. math:: \alpha = 1 - D_o / D_e
 
@@ -86,7 +86,7 @@ def alpha(
     if callable(distance):
         if observed is not None or coefficient == "K":
             raise NotApplicable("A function of two sets gives alpha of one table of labels only.")
-        # from all pairs of labels, for a distance that is not known by sizes
+        # from all label pairs, for a distance that is no function of sizes
         from annomodels.coefficients.agreement import agreement as coefficient_of
 
         rows = [(item, coder, label) for coder, row in table.items() for item, label in row.items()]
@@ -116,7 +116,7 @@ def agreement(
     draws: int = 0,
     seed: int = 0,
 ) -> Agreement | dict[str, Agreement]:
-    """Agreement on anaphoric chains under a condition of Poesio and Artstein (2005), or clusters.
+    """Compute agreement on anaphoric chains (Poesio and Artstein 2005) or clusters.
 
     ========================  ======================================================================
     chain                     label of an expression
@@ -212,7 +212,7 @@ TOO_FEW = (
 
 
 def _dropped(document: Document, wanted: Sequence[object]) -> set[Key]:
-    """Keys of expressions given as keys, spans or ids."""
+    """Return the keys of expressions given as keys, spans or ids."""
     chosen = set(map(str, wanted)) if wanted else set()
     return {
         m.key
@@ -230,7 +230,7 @@ def result(
     labels: str,
     notes: tuple[str, ...] = (),
 ) -> Agreement:
-    """Put a coefficient together; its title says what the labels are."""
+    """Build the result of a coefficient; its title describes the labels."""
     if coefficient not in ("alpha", "K"):
         raise NotApplicable(f"coefficient={coefficient!r} is unknown. Use 'alpha' or 'K'.")
     nominal = coefficient == "K"
@@ -295,7 +295,7 @@ Edge = Literal["begin", "end"]
 def antecedent_agreement(
     corpus: Corpus, distance: str = "passonneau", *, empty: Empty = "subset"
 ) -> Agreement:
-    """Alpha on antecedents as sets of words (Artstein and Poesio 2006).
+    """Compute alpha on antecedents as sets of words (Artstein and Poesio 2006).
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def antecedent_agreement(
 def antecedent_positions(
     corpus: Corpus, edge: Edge = "begin", *, relative: bool = False
 ) -> Annotations:
-    """Positions at which antecedents begin or end, on an interval scale.
+    """Return the positions where antecedents begin or end, on an interval scale.
 
     Positions of different expressions lie so far apart that alpha of absolute positions is near 1
     whatever the coders do; relative positions count from the expression itself (Carpenter and

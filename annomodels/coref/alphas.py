@@ -1,8 +1,8 @@
 """Observed and expected disagreement of labels that are sets, without a table of label pairs.
 
-Sets that share nothing are at distance 1, so only pairs of sets that share something are looked
-at. The labels of a text with chains of 500 mentions have 500 x 500 members; they are never written
-out: a label is a base set and the mention it belongs to.
+Disjoint sets have distance 1, so only pairs of overlapping sets are enumerated. The labels of a
+text with chains of 500 mentions have 500 x 500 members, so a label is stored as a base set and its
+mention.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class SetLabels:
     coder: Ints
     word: Ints  # code of a label that is a word into `words`, -1 for a set [label]
     base: Ints  # base set of a label that is a set, -1 for a word [label]
-    own: Ints  # the element that is the item itself where the base set has it, else -1 [label]
+    own: Ints  # the element of the item itself if the base set contains it, else -1 [label]
     words: tuple[str, ...]  # the labels that are words
     items: tuple[Any, ...]  # names
     coders: tuple[str, ...]
     elements: tuple[Hashable, ...]
     members: Ints  # elements of each base set, one after the other, ascending within a set
     starts: Ints  # where each base set begins in `members` [base + 1]
-    # whether an element stands outside the order of the text, as turns do [element]
+    # whether an element is outside the text order, as turns are [element]
     fixed: Bools
 
     @property
@@ -66,7 +66,7 @@ class SetLabels:
 
     @cached_property
     def meets(self) -> Meets:
-        """Pairs of base sets that meet; the work is the sum over elements of (sets with it)²."""
+        """Pairs of overlapping base sets; the cost is the sum over elements of (sets with it)²."""
         order = np.lexsort((self._owners, self.members))
         a, b = within_items(self.members[order], len(self.elements))
         row, column = self._owners[order][a], self._owners[order][b]
@@ -78,13 +78,13 @@ class SetLabels:
         return Meets(row[new], column[new], np.bincount(pair), pair, element)
 
     def pair_of(self, a: Ints, b: Ints) -> Ints:
-        """Index of the pair of two base sets in :attr:`meets`, -1 where they share nothing."""
+        """Return the index of a pair of base sets in :attr:`meets`, -1 if disjoint."""
         key = np.minimum(a, b) * self.n_bases + np.maximum(a, b)
         keys = self.meets.row * self.n_bases + self.meets.column
         return places(keys, key)
 
     def sizes(self, cut: Cut) -> Ints:
-        """Sizes of the labels, -1 for words, shape [label]."""
+        """Return the sizes of the labels, -1 for words, shape [label]."""
         out = np.full(len(self.item), -1, dtype=np.int64)
         some = self.base >= 0
         base, own = self.base[some], self.own[some]
@@ -123,7 +123,7 @@ class SetLabels:
         return np.asarray((own < n) & (places(keys, pair * n + own) >= 0))
 
     def common(self, p: Ints, q: Ints, cut: Cut) -> Ints:
-        """Sizes of what labels of the same item share; both are sets."""
+        """Return the intersection sizes of two set labels of the same item."""
         pair = self.pair_of(self.base[p], self.base[q])
         met = pair >= 0
         out = np.zeros(len(p), dtype=np.int64)
@@ -153,7 +153,7 @@ class SetLabels:
 
 
 def places(keys: Ints, wanted: Ints) -> Ints:
-    """Places of keys in a sorted list, -1 where they are not."""
+    """Return the positions of keys in a sorted list, -1 if missing."""
     if not len(keys):
         return np.full(len(wanted), -1, dtype=np.int64)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -210,12 +210,12 @@ class Disagreement(NamedTuple):
     n_labels: int
 
     def expected(self, nominal: bool) -> float:
-        """Mean distance of two labels: drawn with replacement (K), or different ones (alpha)."""
+        """Return the mean distance of two labels, with (K) or without replacement (alpha)."""
         n = self.n_labels
         return self.drawn if nominal else self.drawn * n / (n - 1) if n > 1 else math.nan
 
     def coefficient(self, nominal: bool) -> float:
-        """K, or alpha; NaN if no distance is expected."""
+        """Return K or alpha; NaN if the expected distance is 0."""
         expected = self.expected(nominal)
         return 1 - self.observed / expected if expected > 0 else math.nan
 
@@ -225,8 +225,8 @@ class Piece:
     # sum over labels of their mean distance from the others of their item, and those labels
     apart: float
     n_observed: int
-    alike: float  # sum of 1 - distance over pairs of its sets that share something
-    words: Counter[str]  # how often each word, and each size of a set
+    alike: float  # sum of 1 - distance over pairs of overlapping sets
+    words: Counter[str]  # count of each word and each set size
     sizes: Counter[int]
     n_items: int  # items with two labels or more, and their labels
     n_labels: int
@@ -263,7 +263,7 @@ def pieces(
 
 
 def together(found: Sequence[Piece], distance: SizeDistance) -> Disagreement:
-    """Disagreement of documents from what each of them adds."""
+    """Combine the contributions of documents to the disagreement."""
     n = sum(piece.n_labels for piece in found)
     if not n:
         return Disagreement(math.nan, math.nan, 0, 0)
@@ -284,7 +284,7 @@ def together(found: Sequence[Piece], distance: SizeDistance) -> Disagreement:
 
 
 def _within(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
-    """Sum over items of the mean distance of each label from the others of its item."""
+    """Sum the mean distance of each label from the other labels of its item."""
     p, q = within_items(labels.item, int(labels.item.max(initial=-1)) + 1)
     p, q = p[p != q], q[p != q]
     sizes = labels.sizes(cut)
@@ -297,11 +297,11 @@ def _within(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
 
 
 def _alike(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
-    """Sum 1 - distance over all ordered pairs of labels that share something."""
+    """Sum 1 - distance over all ordered pairs of overlapping labels."""
     meets, n = labels.meets, len(labels.elements) + 1
     some = np.flatnonzero(labels.base >= 0)
     own = np.where((labels.own < 0) | (cut == "whole"), n - 1, labels.own)[some]
-    # labels that are the same set with the same cut are one cell
+    # labels with the same set and cut are one cell
     cell, first, times = np.unique(
         labels.base[some] * n + own, return_index=True, return_counts=True
     )
@@ -339,7 +339,7 @@ def _alike(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
 
 
 def _likeness(distance: SizeDistance, a: Ints, b: Ints, i: Ints) -> Floats:
-    """Return 1 - distance of sets that share something; 0 for the rest, summed elsewhere."""
+    """Return 1 - distance of overlapping sets; 0 for the rest, summed elsewhere."""
     some = i > 0
     one, other, both = (np.where(some, x, 1) for x in np.broadcast_arrays(a, b, i))
     return np.where(some, 1 - distance(one, other, both), 0.0)
@@ -351,7 +351,7 @@ def _cut_short(left: Ints, right: Ints, distance: SizeDistance) -> float:
     total, wide = 0.0, 1 + int(max(left[0].max(initial=0), right[0].max(initial=0)))
 
     def counted(cells: Ints) -> sparse.csr_array:
-        """Labels of each size, by pair of base sets, [size, pair]."""
+        """Count the labels of each size, by pair of base sets, [size, pair]."""
         pair, size, _, times = cells
         return sparse.csr_array((times, (size, pair)), shape=(int(size.max()) + 1, wide))
 
@@ -368,15 +368,15 @@ def _cut_short(left: Ints, right: Ints, distance: SizeDistance) -> float:
 
 
 FEWEST = 3
-"""Texts below which there is no interval: two hardly tell how texts differ."""
+"""Minimum number of texts for an interval: two show little about variation."""
 
 
 def chance_corrected_draws(
     found: Sequence[Piece], distance: SizeDistance, nominal: bool, draws: int, seed: int
 ) -> Floats | None:
-    """Draws of alpha, or K, over texts like these; None with too few texts."""
-    # The value of a text is T alpha - (T - 1) alpha without the text (Tukey 1958). One mention put
-    # elsewhere changes the labels of a whole chain, so texts are resampled and not labels.
+    """Draw alpha, or K, over texts like these; None with too few texts."""
+    # The value of a text is T alpha - (T - 1) alpha without the text (Tukey 1958). Moving one
+    # mention changes the labels of an entire chain, so texts are resampled, not labels.
     own = [piece for piece in found if piece.n_labels]
     if len(own) < FEWEST:
         return None

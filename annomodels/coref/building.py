@@ -1,4 +1,4 @@
-"""Documents from clusters or judgments in memory, for small examples and own readers."""
+"""Documents from clusters or judgments in memory, for small examples and custom readers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def document(
     ----------
     clusters
         Clusters by coder: sets of mentions, or a mapping from mention to cluster. A mention is a
-        :class:`Span`, or anything that names it, such as "A" or (3, 7); names become words of
-        their own.
+        :class:`Span`, or anything that names it, such as "A" or (3, 7); names become
+        separate words.
     order
         Names in the order of the text; sorted by default.
     letters
-        Take a text such as "ABGI" as the cluster of the mentions A, B, G and I.
+        Treat a string such as "ABGI" as the cluster of the mentions A, B, G and I.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def document(
     """
     partitions = {
         coder: groups_of(
-            # clusters written as texts: one letter a mention
+            # clusters written as strings, one letter per mention
             [list(cluster) for cluster in given]
             if letters and not isinstance(given, (Layer, Mapping))
             else given,
@@ -121,7 +121,7 @@ def document_of_judgments(
 
 
 def _spans(mentions: set[Hashable], order: Sequence[Hashable] | None) -> dict[Hashable, Span]:
-    """Spans as they are, anything else as a word of its own."""
+    """Return spans unchanged, anything else as a separate word."""
     if all(isinstance(m, Span) for m in mentions):
         return {m: m for m in mentions if isinstance(m, Span)}
     listed = list(dict.fromkeys(order)) if order is not None else []

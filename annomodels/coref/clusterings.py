@@ -1,4 +1,4 @@
-"""Two clusterings of mentions, whatever they are written as, to counts of what they share."""
+"""Overlap counts of two clusterings of mentions, in any notation."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _hashable(mention: Any, name: str) -> Hashable:
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Overlap of two clusterings: all that link and cluster measures depend on."""
+    """Overlap of two clusterings, the input of link and cluster measures."""
 
     # number of mentions in cluster `row` of the first and `column` of the second clustering,
     # for pairs of clusters that share any [pair]
@@ -105,7 +105,7 @@ class Overlap:
 def overlap(
     x: list[list[Hashable]], y: list[list[Hashable]], missing: Missing | None = None
 ) -> Overlap:
-    """Count the mentions that clusters share; the work is n log n in the number of mentions."""
+    """Count the mentions that clusters share; n log n in the number of mentions."""
     where_x = {m: n for n, group in enumerate(x) for m in group}
     where_y = {m: n for n, group in enumerate(y) for m in group}
     only_x = [m for m in where_x if m not in where_y]

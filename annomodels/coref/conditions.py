@@ -1,6 +1,6 @@
-"""Chain conditions: which set of markables is the label of an anaphoric expression.
+"""Chain conditions: the set of markables that labels an anaphoric expression.
 
-From pointers to chains it goes up along the pointers, then back down, never up again.
+Chains follow the pointers up, then back down, never up again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def judgments_of(document: Document) -> Iterator[tuple[str, str, Key, Judgment |
 
 def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
     """Find the nodes without pointers that can be reached from each node."""
-    # A circle of pointers that nothing leaves is one top, named by one of its nodes. Linear in the
+    # A closed cycle of pointers is one top, represented by one of its nodes. Linear in the
     # pointers, times the number of tops of an ambiguous node.
     nodes = list(dict.fromkeys([*pointers, *(t for targets in pointers.values() for t in targets)]))
     code = {node: n for n, node in enumerate(nodes)}
@@ -75,8 +75,8 @@ NEW = "none"
 
 
 class Condition(NamedTuple):
-    name: str  # what the user says
-    title: str  # what to print
+    name: str  # name given by the user
+    title: str  # name in print
     chain: str  # "none" (immediate antecedents), "full" or "cluster"
     top: bool  # whether the first mention of a chain has the chain for a label, not its category
     # which part of the chain is the label in the expected and the observed disagreement
@@ -104,7 +104,7 @@ LONG = {"inclusive": "incl", "exclusive": "excl", "−": "-", "[": "", "]": "", 
 
 
 def condition_named(name: str) -> Condition:
-    """Condition by name, "incl-top" and "inclusive [-top]" included."""
+    """Look up a condition by name, also "incl-top" and "inclusive [-top]"."""
     short = name.lower()
     for long, brief in LONG.items():
         short = short.replace(long, brief)
@@ -152,7 +152,7 @@ def labels_of(document: Document, condition: Condition, drop: Iterable[Key] = ()
 def _clusters(
     layer: Layer, shared: frozenset[Key]
 ) -> Iterator[tuple[Key, str | frozenset[Hashable]]]:
-    """Clusters, as far as they hold mentions of all coders."""
+    """Yield clusters, restricted to mentions of all coders."""
     for group in layer.groups:
         common: frozenset[Hashable] = group & shared
         for key in in_order(group & shared):
@@ -173,7 +173,7 @@ def _chains(layer: Layer, condition: Condition) -> Iterator[tuple[Key, str | fro
 
 
 def _pointers(layer: Layer) -> tuple[dict[Key, frozenset[Key]], dict[Key, str]]:
-    """Antecedents of all readings together, and categories; of clusters, the nearest mention."""
+    """Return antecedents of all readings (for clusters the nearest mention), and categories."""
     if layer.clusters is not None:
         pointers: dict[Key, frozenset[Key]] = {}
         for group in layer.groups:

@@ -1,4 +1,4 @@
-"""To a model of links and back: judgments as decisions on candidates, silver chains as a layer."""
+"""Conversion for link models: judgments to candidates, fits to silver chains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = ("item", "coder", "label")
 
 
 def pairs(data: Corpus | pd.DataFrame, always: Sequence[str] = ()) -> Candidates:
-    """Take the mentions of documents, or of a table, with their candidates, to fit a model to.
+    """Collect mentions and their candidates from documents or a table, for a model.
 
     The candidates of a mention are the labels that its coders gave it; each coder of the mention
     thereby decides on all of them. Give the result to :func:`annomodels.fit`.
@@ -50,7 +50,7 @@ def pairs(data: Corpus | pd.DataFrame, always: Sequence[str] = ()) -> Candidates
     AnnotationError
         With every problem of the table at once.
     NotApplicable
-        When `always` is a text and not a list of labels.
+        When `always` is a string and not a list of labels.
 
     Examples
     --------
@@ -120,7 +120,7 @@ SILVER = "silver"
 
 
 def silver(fit: Fit, corpus: Corpus, at_least: float = 0.5) -> list[Document]:
-    """Silver chains as documents with one layer, "silver"; :func:`write` puts them in a file.
+    """Return silver chains as documents with one layer, "silver", for :func:`write`.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def silver(fit: Fit, corpus: Corpus, at_least: float = 0.5) -> list[Document]:
     AnnotationError
         When these are not the documents of the fit.
     NotApplicable
-        When the fit is of something else than links.
+        When the fit is not of links.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def silver(fit: Fit, corpus: Corpus, at_least: float = 0.5) -> list[Document]:
 def link_probabilities(
     fit: Fit, corpus: Corpus, column: Literal["p_link", "p_next"] = "p_link"
 ) -> dict[tuple[str, Span], float]:
-    """Probability of the link of each mention that has one, by document and span.
+    """Return the link probability of each linked mention, by document and span.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def link_probabilities(
 
 
 def _links(fit: Fit, at_least: float, column: str = "p_link") -> dict[str, tuple[str, float]]:
-    """Antecedent and probability of each linked mention, by names such as "text#3-4"."""
+    """Return the antecedent and probability of each linked mention, by name ("text#3-4")."""
     table = fit.links(at_least).table
     pairs = zip(table["antecedent"], table[column], strict=True)
     return dict(zip(table["item"], pairs, strict=True))

@@ -23,7 +23,7 @@ Mention = Markable | Span | Mapping[str, Any] | Iterable[int]
 
 
 class MentionOverlap(NamedTuple):
-    """Numbers of mentions that two codings share; not corrected for chance.
+    """Counts of mentions that two codings share; not corrected for chance.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def match_mentions(
     Returns
     -------
     dict
-        Place of a response mention -> place of its key mention.
+        Index of a response mention -> index of its key mention.
 
     Raises
     ------
     NotApplicable
-        When there is no such way to match.
+        When the matching method is unknown.
     AnnotationError
         When a head is needed and missing.
 
@@ -126,7 +126,7 @@ def match_mentions(
 
 
 def renamed(key: Clusters, response: Clusters, how: Match) -> list[list[Hashable]]:
-    """Response clusters with matched mentions named as in the key."""
+    """Return response clusters, with matched mentions named as in the key."""
     own, other = groups_of(key, "key"), groups_of(response, "response", keep_first=True)
     keys = [m for group in own for m in group]
     responses = [m for group in other for m in group]
@@ -207,7 +207,7 @@ def mention_agreement(
 def _of_two(
     corpus: Corpus, key: str | None, response: str | None
 ) -> tuple[list[Document], tuple[str, str]]:
-    """Names of two coders, and the documents that both of them worked on."""
+    """Return the documents that two coders worked on, and their names."""
     documents = documents_of(corpus)
     coders = sorted({coder for document in documents for coder in document.layers})
     chosen = [c for c in (key, response) if c is not None] or coders
@@ -309,15 +309,15 @@ def dominating_agreement(
     representatives: str = "first",
     normalise: Callable[[str], str] = str.strip,
 ) -> SameExpression:
-    """Agreement on dominating expressions, over mentions that both coders marked.
+    """Compute agreement on dominating expressions, over mentions that both coders marked.
 
     Parameters
     ----------
     representatives
-        Whose clusters are counted once each: "first" or "second". The paper does not say; give
-        both where they differ.
+        Whose clusters are counted once each: "first" or "second". The paper does not say; report
+        both if they differ.
     normalise
-        What is done to the texts before they are compared.
+        Normalization of the texts before comparison.
 
     Raises
     ------

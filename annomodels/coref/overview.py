@@ -1,6 +1,6 @@
 """All agreement of a corpus in one table, each row with the condition in its name.
 
-And coders who differ from the others: kappa with and without them, and where they stand alone.
+Also coders who differ from the others: kappa with and without them, and lone judgments.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def agreement_table(
     seed: int = 0,
     prob: float = 0.95,
 ) -> Summary:
-    """Measure agreement on mentions, pairs and chains, whole or by text or text type.
+    """Measure agreement on mentions, pairs and chains, in total, by text or text type.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def agreement_table(
 
 
 def _mentions(documents: Sequence[Document]) -> dict[str, object]:
-    """Shared mentions of all pairs of coders against those that either of them marked."""
+    """Compare the shared mentions of all coder pairs with those that either coder marked."""
     shared = marked = 0
     for document in documents:
         own = {coder: set(layer.mentions.values()) for coder, layer in document.layers.items()}
@@ -157,7 +157,7 @@ def _chain(
     low, high = found.interval(prob)
     name = condition_named(chain).name
     for sign, word in (("-", "-minus"), ("+", "-plus")):
-        # names of gates know letters and hyphens
+        # gate names contain only letters and hyphens
         name = name.removesuffix(sign) + word if name.endswith(sign) else name
     short = f"{coefficient}_{name}" + ("" if coefficient == "K" else f"_{distance}")
     return {
@@ -243,7 +243,7 @@ def coder_table(
 
 
 def _centred(by_text: Sequence[Floats]) -> Floats:
-    """Mean over texts of points with the draws behind them; the draws move towards the point."""
+    """Average points and the draws after them over texts; the draws move towards the point."""
     values = np.mean(by_text, axis=0)
     return np.append(values[0], centred(values[1:], float(values[0]), len(by_text)))
 
@@ -251,7 +251,7 @@ def _centred(by_text: Sequence[Floats]) -> Floats:
 def _with_point(
     document: Document, points: pd.DataFrame, draws: int, rng: np.random.Generator
 ) -> dict[tuple[str, str], Floats]:
-    """Kappa of each pair of coders, and behind it its draws, shape [1 + draw]."""
+    """Return kappa of each coder pair, followed by its draws, shape [1 + draw]."""
     if len(document.layers) < 2:
         return {}
     rows = points[points["document"] == document.id]
@@ -264,7 +264,7 @@ def _with_point(
 
 
 def _alone(documents: Sequence[Document], chain: str) -> tuple[Counter[str], Counter[str]]:
-    """Places that each coder judged with two others or more, and those left alone on one side."""
+    """Count each coder's places with two or more others, and the coder's lone judgments."""
     judged: Counter[str] = Counter()
     found: Counter[str] = Counter()
     condition = condition_named(chain)

@@ -1,4 +1,4 @@
-"""Posteriors of pair kappa: of each text, of these texts, of texts like them, and of a new one.
+"""Posteriors of pair kappa: each text, these texts, similar texts, and a new one.
 
 docs/research/coreference-intervals.md has the model and the reasons for it.
 """
@@ -58,7 +58,7 @@ def over_texts(
     squares = around + (precision * (mean - centre[:, None]) ** 2).sum(1)
     freedom = n - 2 + POWER
     log_p = 0.5 * np.log(precision / size).sum(1) - 0.5 * np.log(total)
-    # texts that are exactly alike: all that is left is that they are
+    # identical texts: no variation to estimate
     log_p -= 0.5 * freedom * np.log(np.maximum(squares, 1e-300))
     weight = np.exp(log_p - log_p.max())
     chosen = rng.choice(len(weight), draws, p=weight / weight.sum())
@@ -78,15 +78,15 @@ CELLS = 20_000_000
 
 
 Extra = tuple[Ints, Ints, Floats]
-"""A mention of the prior: the one whose cluster it is in, for each coder, and weight [draw]."""
+"""A prior mention: the mention whose cluster it joins, for each coder, and weight [draw]."""
 
 
 @dataclass(frozen=True)
 class Weights:
     mentions: Floats  # [draw, mention]
     prior: Floats  # weights of the mention of agreement and of that of disagreement [2, draw]
-    same: Floats  # where the mention of agreement lies, between 0 and 1 [draw]
-    own: Floats  # where that of disagreement lies for each coder [coder, draw]
+    same: Floats  # position of the agreement mention, between 0 and 1 [draw]
+    own: Floats  # position of the disagreement mention for each coder [coder, draw]
 
     def extras(self, first: int, second: int, n: int) -> tuple[Extra, Extra]:
         same, x, y = ((u * n).astype(np.int64) for u in (self.same, *self.own[[first, second]]))
@@ -102,7 +102,7 @@ def weight_blocks(
         size = min(step, draws - start)
         prior = rng.standard_gamma(HALF, (2, size))
         same, own = rng.random(size), rng.random((n_coders, size))
-        # draws of one mention side by side, as the sparse products want them
+        # draws of one mention are contiguous, for sparse products
         mentions = rng.standard_exponential((n_mentions, size)).T
         yield Weights(mentions, prior, same, own)
 
@@ -168,7 +168,7 @@ def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
 def _pairs(
     group: Ints, weights: Floats, alone: Floats, added: Sequence[tuple[Ints, Floats]]
 ) -> Floats:
-    """Weight of the pairs within groups; additional pairs may form a separate group."""
+    """Return the weight of pairs within groups; added pairs may form a separate group."""
     codes, where = np.unique(group, return_inverse=True)
     places = np.arange(len(group))
     held = sparse_sum(np.ones(len(group)), where, places, (len(codes), len(group))) @ weights.T
@@ -180,7 +180,7 @@ def _pairs(
         held[place[inside], draw[inside]] += weight[inside]
         apart += np.where(inside, 0.0, weight**2)
     pairs = (np.einsum("cd,cd->d", held, held) + apart - alone) / 2
-    # groups of one mention each have no pair; what rounding leaves would count as one
+    # groups of one mention have no pair; remove rounding errors that would count as one
     return np.where(pairs < 1e-9 * alone, 0.0, pairs)
 
 
@@ -216,7 +216,7 @@ QUANTITIES = {
 
 
 def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Floats:
-    r"""Draws of pair kappa of two codings of one text, by weighting its shared mentions.
+    r"""Draw pair kappa of two codings of one text, by weighting its shared mentions.
 
     .. math:: w_m \sim \mathrm{Exponential}(1), \quad
               a = \frac12 \left(\sum_{ij} W_{ij}^2 - \sum_m w_m^2\right)
@@ -256,8 +256,8 @@ def valid_draws(draws: int) -> None:
 
 def centred(draws: Floats, point: float, texts: int) -> Floats:
     """Move draws of a mean over texts towards its point, all the way for very many texts."""
-    # Draws of a text lie a little below its kappa on the whole, as kappa is skewed. In the mean
-    # over T texts that is T times less, where its spread is less by the root of T only.
+    # Draws of a text average slightly below its kappa, because kappa is skewed. The mean over T
+    # texts divides this bias by T, but its spread only by the root of T.
     moved = draws + (point - draws.mean()) * (1 - 1 / texts)
     # no kappa is above 1; the difference of two may be below -1
     return np.asarray(np.minimum(moved, 1.0))
@@ -273,7 +273,7 @@ class PairPosterior(Summary):
         As of every summary. The table has one row for each text with two shared mentions or more:
         `document`, `genre`, `kappa`, the mean over its pairs of coders, and the ends of its
         interval, `low` and `high`. The draws are `kappa` (document, draw), and of each quantity
-        (draw): `these_texts`, the mean over these very texts, where what is uncertain is the
+        (draw): `these_texts`, the mean over these texts, with uncertainty from the
         mentions; `mean_over_texts`, the mean over texts like these; and `new_text`, the kappa that
         one further text would show. The last two are NaN with fewer than two texts.
     overall
@@ -292,7 +292,7 @@ class PairPosterior(Summary):
     def by_genre(self) -> dict[str, PairPosterior]:
         """Return the same for each text type; types share information as far as they are alike.
 
-        So a type with a single text has a mean, too.
+        So a type with a single text also has a mean.
         """
         genres = [genre or "(none)" for genre in self.table["genre"]]
         names = sorted(set(genres))
@@ -332,7 +332,7 @@ def _like_these(kappa: Floats, group: Ints | None, drawn: Floats, seed: list[int
 def _posterior(
     texts: pd.DataFrame, drawn: Floats, mean: Floats, new: Floats, seed: int, prob: float
 ) -> PairPosterior:
-    """Put a posterior together; `texts` has the kappa of each, `drawn` its draws [text, draw]."""
+    """Build a posterior; `texts` has the kappa of each, `drawn` its draws [text, draw]."""
     import xarray as xr
 
     kappa, n = texts["kappa"].to_numpy(), len(texts)
@@ -362,7 +362,7 @@ def _posterior(
 def pair_posterior(
     corpus: Corpus, draws: int = 1000, seed: int = 0, prob: float = 0.95
 ) -> PairPosterior:
-    """Posterior of pair kappa of each text, of these texts, of texts like these, and of a new one.
+    """Compute the posterior of pair kappa of each text, these texts, similar texts, a new one.
 
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
     pairs of its coders. The kappas of texts are normal around the mean of their text type, and

@@ -1,4 +1,4 @@
-"""Places with several readings: who saw them, who read differently; documents as tables."""
+"""Places with several readings and their coders; documents as tables."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def category_table(
     Parameters
     ----------
     counts
-        The numbers of coders asked about; by default all, all but one, all but two, and none.
+        The numbers of coders to count; by default all, all but one, all but two, and none.
     agreed
-        How many coders have to agree for the last row; by default the smallest of `counts` above 0.
+        Minimum number of agreeing coders in the last row; default: smallest positive count.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def ambiguous_places(
 
 
 def votes_of(labels: SetLabels) -> dict[Key, list[tuple[str, Hashable]]]:
-    """Coders and labels of each item; equal base sets and words are equal labels."""
+    """Return the coders and labels of each item; equal base sets and words are equal labels."""
     out: dict[Key, list[tuple[str, Hashable]]] = {}
     for n, item in enumerate(labels.item):
         coder = labels.coders[int(labels.coder[n])]
@@ -183,7 +183,7 @@ Written = dict[str, dict[str, str | frozenset[Hashable]]]
 
 
 def chain_labels(document: Document, chain: str = "incl-") -> tuple[Written, Written]:
-    """Labels under a chain condition, written out.
+    """Return the labels under a chain condition, in full.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def chain_labels(document: Document, chain: str = "incl-") -> tuple[Written, Wri
 
 
 def key_name(key: object) -> str:
-    """Positions of the words of a key; its level too, unless it is a phrase."""
+    """Return the word positions of a key, and its level unless it is a phrase."""
     if not isinstance(key, tuple):
         return str(key)
     level, span = key
@@ -221,7 +221,7 @@ def key_name(key: object) -> str:
 
 
 def to_mpa_frame(corpus: Corpus) -> pd.DataFrame:
-    """Judgments as a long table for the mention-pair model (Paun et al. 2018).
+    """Return judgments as a long table for the mention-pair model (Paun et al. 2018).
 
     A label is a class with its antecedent, "DN()" or "DO(3-4)"; an antecedent is named by the
     positions of its words, so that it is the same for all coders. A judgment with several readings
@@ -295,7 +295,7 @@ def reading_table(
     window
         Words of context on either side.
     most
-        At most so many places: those with most coders behind a second reading, or who gave several.
+        Maximum number of places: those with most coders for a second reading, or for several.
 
     Returns
     -------
@@ -354,7 +354,7 @@ def _rows(
         parts = [" + ".join(_named(document, k) for k in sorted(r)) for r in read]
         several = " or ".join(sorted(parts)) if len(read) > 1 else ""
         label = labels.label(n, condition.expected)
-        # labels are told apart by what they are, and shown by what can be read
+        # labels are compared by value, and shown as readable text
         same = label if isinstance(label, str) else " ".join(sorted(map(key_name, label)))
         shown = several or (label if isinstance(label, str) else _shown(document, label, key))
         said.setdefault(key, {}).setdefault((bool(several), shown, same), []).append(coder)
@@ -373,7 +373,7 @@ def _rows(
 
 
 def _shown(document: Document, label: Iterable[Hashable], own: Key) -> str:
-    """Write what a label holds besides the expression itself, the nearest before it first."""
+    """Write the members of a label except the expression itself, the nearest before it first."""
     others = [key for key in label if isinstance(key, tuple) and key != own]
     if not others:
         return "nothing else"
@@ -386,19 +386,19 @@ def _shown(document: Document, label: Iterable[Hashable], own: Key) -> str:
 
 
 def _named(document: Document, key: Key) -> str:
-    """Words of an expression with their positions."""
+    """Return the words of an expression with their positions."""
     words, place = words_of(document, key[1]), position(key[1].name)
     return words if words == place else f"{words} [{key[1].name}]"
 
 
 def words_of(document: Document, span: Span) -> str:
-    """Words of a span; its positions where a text has no words."""
+    """Return the words of a span; its positions if a text has no words."""
     text = document.text(span)
     return text if set(text) - {"_", " ", "…"} else position(span.name)
 
 
 def position(span: str) -> str:
-    """Name the place of a span in a text.
+    """Name the position of a span in a text.
 
     >>> position("88"), position("88-90")
     ('word 88', 'words 88-90')

@@ -1,6 +1,6 @@
 """Scores of a response against a key: MUC, B-cubed, CEAF, BLANC and LEA.
 
-They say how well a response does, not how reliable a coding is; no chance is taken out.
+They measure the quality of a response, not coding reliability, without chance correction.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def score(key: Clusters, response: Clusters, *, match: Match = "exact") -> dict[
     key, response
         Sets of hashable mentions, or mappings from mention to cluster; they need not have the
         same mentions. A mention in two clusters stays in the first, with a warning, as in the
-        reference scorer. Clusters of one mention count as they are given.
+        reference scorer. Clusters of one mention count unchanged.
     match
         "exact", or "head" or "partial" for mentions with words and heads, see
         :func:`match_mentions`.
@@ -71,7 +71,7 @@ def score(key: Clusters, response: Clusters, *, match: Match = "exact") -> dict[
     Raises
     ------
     AnnotationError
-        When a cluster is no set of mentions.
+        When a cluster is not a set of mentions.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def score(key: Clusters, response: Clusters, *, match: Match = "exact") -> dict[
 
 
 def _muc(shared: Overlap) -> float:
-    """Pieces of a cluster are the other side's clusters it meets, and the mentions it has alone."""
+    """Compute MUC; pieces are the other side's overlapping clusters and unshared mentions."""
     met = np.bincount(shared.row, minlength=len(shared.x_sizes))
     found = np.bincount(shared.row, shared.both, minlength=len(shared.x_sizes))
     return share(float((found - met).sum()), float((shared.x_sizes - 1).sum()))
@@ -131,7 +131,7 @@ def _lea(shared: Overlap) -> float:
 
 def _matched(shared: Overlap, similarity: Floats) -> float:
     """Sum the similarities of the best one-to-one match of clusters."""
-    # Clusters that share nothing, however indirectly, do not compete: one match per component.
+    # Clusters in different components do not compete: one match per component.
     if not len(similarity):
         return 0.0
     rows, columns = len(shared.x_sizes), len(shared.y_sizes)

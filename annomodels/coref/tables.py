@@ -1,4 +1,4 @@
-"""Tables of two by two: links and pairs that both coders made, one of them, or neither."""
+"""Two-by-two tables: links and pairs by both coders, one of them, or neither."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from annomodels.types import Floats, Ints
 
 
 def kappa_of(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Floats:
-    """Return Cohen's kappa of tables of two by two, given cell by cell; NaN where it is 0/0."""
-    # The same as that of the coefficients, and a hundred times as fast for draws.
+    """Return Cohen's kappa of two-by-two tables, by cell; NaN if it is 0/0."""
+    # Equal to the coefficient, and 100 times as fast for draws.
     a, b, c, d = (np.asarray(cell, dtype=float) for cell in (a, b, c, d))
     above = 2 * (a * d - b * c)
     below = np.asarray((a + b) * (b + d) + (a + c) * (c + d))
@@ -108,7 +108,7 @@ class TwoByTwo(NamedTuple):
 
 
 class LinkTable(TwoByTwo):
-    """Table of two by two over coreference links; the columns are the target, as in Figure 3.
+    """Two-by-two table over coreference links; the columns are the target, as in Figure 3.
 
     Source: Passonneau (1997), Applying reliability metrics to co-reference annotation.
 
@@ -146,7 +146,7 @@ def harmonic(recall: float, precision: float) -> float:
 
 
 def link_table(x: Clusters, y: Clusters, *, missing: Missing = "error") -> LinkTable:
-    r"""Contingency table of the links that build the clusters, after Passonneau (1997).
+    r"""Tabulate the links that form the clusters, after Passonneau (1997).
 
     A cluster C takes :math:`|C| - 1` links. Both coders have :math:`a = \sum |C| - |p(C)|` of them,
     where p(C) are the pieces of C in the other coding; `b` are further links of `y`, `c` further
@@ -203,7 +203,7 @@ def links_of(shared: Overlap) -> LinkTable:
 
 
 def pair_table(x: Clusters, y: Clusters, *, missing: Missing = "drop") -> TwoByTwo:
-    r"""Contingency table of coreferent and other pairs of mentions.
+    r"""Tabulate coreferent and other pairs of mentions.
 
     :math:`a = \sum_{ij} \binom{n_{ij}}{2}` from the numbers of mentions that clusters share, so no
     pair is ever listed. Its kappa is the adjusted Rand index (Hubert and Arabie 1985,
@@ -257,7 +257,7 @@ RULES = {
 
 
 def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
-    """Kappa of one text by the conventions of Kopeć and Ogrodniczuk (2014, section 5).
+    """Compute kappa of one text by the conventions of Kopeć and Ogrodniczuk (2014, section 5).
 
     Both coders marked none: 1. One marked none: 0, which the formula gives too. They do not say
     what follows where both marked all (1, by symmetry) and where there is nothing to compare (NaN).
@@ -288,7 +288,7 @@ def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
 
 
 class TextAgreement(Summary):
-    """Tables of two by two of texts and pairs of coders, and kappa over them.
+    """Two-by-two tables of texts and coder pairs, and their kappa.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ class TextAgreement(Summary):
 
     @property
     def rules(self) -> dict[str, int]:
-        """Number of texts and pairs of coders whose kappa is by each rule."""
+        """Number of texts and coder pairs with kappa by each rule."""
         counts = Counter(self.table["rule"])
         return {rule: counts[rule] for rule in RULES}
 
@@ -358,7 +358,7 @@ def _of_pairs(
     cells: Callable[[Document, str, str], TwoByTwo],
     more: tuple[str, ...] = (),
 ) -> TextAgreement:
-    """Tables of every text and pair of coders, with further ratios of each."""
+    """Build the tables of every text and coder pair, with additional ratios."""
     records = []
     for document in documents_of(corpus):
         for pair in document.coder_pairs():
@@ -371,7 +371,7 @@ def _of_pairs(
 
 
 def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgreement:
-    """Kappa on links, text by text, after Passonneau (1997); see :func:`link_table` for its limits.
+    """Compute kappa on links per text, after Passonneau (1997); see :func:`link_table`.
 
     Parameters
     ----------
@@ -396,7 +396,7 @@ def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgr
 
 
 def pair_agreement(corpus: Corpus) -> TextAgreement:
-    """Kappa on coreferent pairs, text by text (the BLANC-type kappa, or adjusted Rand index).
+    """Compute kappa on coreferent pairs per text (BLANC-type kappa, adjusted Rand index).
 
     Kopeć and Ogrodniczuk (2014, section 7.5). Pairs of mentions that both coders marked.
 
@@ -417,10 +417,10 @@ def pair_agreement(corpus: Corpus) -> TextAgreement:
 
 
 def near_identity_agreement(corpus: Corpus) -> TextAgreement:
-    """Kappa on near-identity links between shared mentions, text by text.
+    """Compute kappa on near-identity links between shared mentions, per text.
 
-    Kopeć and Ogrodniczuk (2014, section 5), with their conventions for texts without links; how
-    often these were used is in ``rules`` and belongs into a report.
+    Kopeć and Ogrodniczuk (2014, section 5), with their conventions for texts without links.
+    Report their counts, see ``rules``.
     """
 
     def cells(document: Document, first: str, second: str) -> TwoByTwo:
@@ -442,14 +442,14 @@ def near_identity_agreement(corpus: Corpus) -> TextAgreement:
 
 
 def clustered_agreement(corpus: Corpus, *, restrict_first: bool = False) -> TextAgreement:
-    """Kappa on whether a mention is in a cluster of two or more; ``pooled.kappa`` is the paper's.
+    """Compute kappa on membership in a cluster of two or more; the paper has ``pooled.kappa``.
 
     Kopeć and Ogrodniczuk (2014, section 7.4), over mentions that both coders marked.
 
     Parameters
     ----------
     restrict_first
-        Whether a cluster counts only its shared mentions. By default the whole cluster of each
+        Whether a cluster counts only its shared mentions. By default the full cluster of each
         coder counts; the paper does not say.
 
     Examples

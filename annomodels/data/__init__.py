@@ -1,4 +1,4 @@
-"""Labels, and who gave them to which item: checked, coded, frozen; and the tree of results.
+"""Annotations (checked, coded, frozen) and the result tree.
 
 Everything imports from here; nothing here imports anything but errors, types and limits.
 """

@@ -1,4 +1,4 @@
-"""Coders who hang together through items, and coders whom nothing in the labels tells apart."""
+"""Coders connected through items, and coders with indistinguishable labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def components(item: AnyArray, coder: AnyArray) -> NDArray[np.int64]:
         np.minimum.at(of_item, item, part[coder])
         found = part.copy()
         least = of_item[item]
-        # whom a coder hangs on goes along, and coders go on to whom that one hangs on: so a chain
+        # pointer jumping: each coder moves on to the root of its root, so a chain
         # of coders takes as many rounds as the logarithm of its length
         np.minimum.at(found, part[coder], least)
         np.minimum.at(found, coder, least)
@@ -38,7 +38,7 @@ def components(item: AnyArray, coder: AnyArray) -> NDArray[np.int64]:
 
 
 class Counted(Protocol):
-    """Labels of which is known how many each coder gave."""
+    """Labels with their count per coder."""
 
     @property
     def per_coder(self) -> NDArray[np.int64]:
@@ -46,19 +46,19 @@ class Counted(Protocol):
 
 
 def single_labels(data: Counted) -> float:
-    """Share of the labels that come from coders who gave no other label."""
+    """Return the proportion of labels by coders who gave no other label."""
     return float((data.per_coder == 1).sum()) / max(int(data.per_coder.sum()), 1)
 
 
 def n_distinct(data: Counted) -> int:
-    """Count the coders that are told apart, the others as one."""
+    """Count the distinct coders, with the others as one."""
     return int(taken_together(data).max()) + 1
 
 
 def taken_together(data: Counted) -> NDArray[np.int64]:
     """Merge coders who gave one label into one coder [coder], if most labels are theirs."""
-    # a label that is all that is known of its coder is a draw from the population of coders, and
-    # nothing is lost: given the truth such labels are independent and alike
+    # the only label of a coder is a draw from the population of coders, so merging loses
+    # no information: given the truth such labels are independent and alike
     place = np.arange(len(data.per_coder))
     if single_labels(data) < MOSTLY:
         return place
@@ -93,7 +93,7 @@ class Codes(Counted, Protocol):
 
 
 def exchangeable(data: Codes) -> bool:
-    """Return True if nothing in the labels tells one coder from another.
+    """Return True if the labels do not distinguish coders.
 
     If the names of coders say nothing, for example because they are places in a list, labels
     exchange places within items as chance would have it. Each coder's labels, and their agreement
@@ -138,7 +138,7 @@ def exchangeable(data: Codes) -> bool:
 
 def mostly_plain(coder: AnyArray, label: AnyArray, n_coders: int, n_labels: int) -> bool:
     """Return True if most labels come from coders who give one label whatever the item."""
-    # rules of programs do: what they give shows nothing of when it is right
+    # such as programmed rules: their labels show nothing about their errors
     cell = np.asarray(coder, np.int64) * n_labels + label
     given = np.bincount(cell, minlength=n_coders * n_labels).reshape(-1, n_labels)
     plain = ((given > 0).sum(axis=1) == 1) & (given.sum(axis=1) > 1)
@@ -146,7 +146,7 @@ def mostly_plain(coder: AnyArray, label: AnyArray, n_coders: int, n_labels: int)
 
 
 def told_apart(data: Codes) -> tuple[NDArray[np.int64], bool]:
-    """Merge coders whom nothing tells apart [coder]; gives too whether these are all of them."""
+    """Merge indistinguishable coders [coder]; also return whether all were merged."""
     n_coders = len(data.per_coder)
     if mostly_plain(data.coder, data.label, n_coders, data.n_labels) or exchangeable(data):
         return np.zeros(n_coders, dtype=np.int64), True

@@ -1,4 +1,4 @@
-"""The data: who labeled which item how, coded once and frozen."""
+"""Annotations: items, coders and labels, coded once and frozen."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Annotations(Coded):
     source
         Name of the file they were read from.
     notes
-        What reading found worth saying.
+        Notes from reading.
     dont_know
         Labels that are not classes, such as "don't know"; they are not among `labels`.
     unanswered
@@ -246,11 +246,11 @@ class Annotations(Coded):
     # -- changes, each a copy -------------------------------------------------------------------
 
     def replace(self, **changes: Any) -> Annotations:
-        """Copy with some fields changed."""
+        """Return a copy with some fields changed."""
         return dataclasses.replace(self, **changes)
 
     def without_repeats(self, keep: Literal["first", "last"] = "first") -> Annotations:
-        """Copy with one label per coder and item.
+        """Return a copy with one label per coder and item.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class Annotations(Coded):
         )
 
     def without_dont_know(self) -> Annotations:
-        """Copy in which labels that are not classes are missing, also to models."""
+        """Return a copy that treats labels that are not classes as missing, also for models."""
         return self.replace(dont_know=(), unanswered=None)
 
     def with_truth(self, truth: Any) -> Annotations:
@@ -296,7 +296,7 @@ class Annotations(Coded):
         items: Iterable[Hashable] | None = None,
         coders: Iterable[Hashable] | None = None,
     ) -> Annotations:
-        """Copy with some items or coders only; the label set stays.
+        """Return a copy with some items or coders only; the label set stays.
 
         Parameters
         ----------
@@ -333,7 +333,7 @@ class Annotations(Coded):
 
 
 def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> AnyArray | None:
-    """Rows of kept items and coders with their new codes."""
+    """Return the rows of kept items and coders with their new codes."""
     if unanswered is None:
         return None
     keep = np.isin(unanswered[:, 0], items) & np.isin(unanswered[:, 1], coders)

@@ -34,12 +34,12 @@ class Candidates(Html):
     items: tuple[str, ...]  # names of the mentions, of the coders, and of the classes of labels
     coders: tuple[str, ...]
     classes: tuple[str, ...]
-    labels: tuple[str, ...]  # name of each candidate; those of a mention stand side by side
+    labels: tuple[str, ...]  # name of each candidate; candidates of a mention are contiguous
     # first candidate of each mention, and the number of candidates, shape [mention + 1]
     firsts: Ints
     # first decision on each candidate, and the number of decisions, shape [candidate + 1]
     starts: Ints
-    coder: Ints  # who decided, and 1 for yes or 0 for no, shape [decision]
+    coder: Ints  # deciding coder, and 1 for yes or 0 for no, shape [decision]
     accepted: Ints
     cls: Ints  # class of each candidate
 
@@ -120,7 +120,7 @@ class Candidates(Html):
 
 
 def class_of(label: str) -> str:
-    """Class of a label: what stands before its bracket.
+    """Return the class of a label: the text before its bracket.
 
     >>> class_of("DO(3-4)"), class_of("DN()"), class_of("expletive")
     ('DO', 'DN', 'expletive')
@@ -129,7 +129,7 @@ def class_of(label: str) -> str:
 
 
 def antecedents_of(label: str) -> tuple[str, ...]:
-    """Names of the antecedents in a label; none if it does not point at anything.
+    """Return the names of the antecedents in a label, if any.
 
     >>> antecedents_of("DO(3&7-8)"), antecedents_of("DN()")
     (('3', '7-8'), ())

@@ -1,4 +1,4 @@
-"""Test of labels against chance, without a model: do they depend on the items at all."""
+"""Model-free test of whether labels depend on the items."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def chance_p_value(
     """Test whether coders label independently of each other; small if they do not."""
     # With x_ij the label of coder j as an indicator less the shares of the coder's labels, two
     # coders give the table C_ab = sum_i x_ia x_ib^T over their common items. If labels depend only
-    # on the coder, a permutation of the labels of each coder changes nothing. The statistics are
+    # on the coder, permuting the labels of each coder changes nothing. The statistics are
     # sum_ab |C_ab|^2, which sees every dependence, also that of coders who answer the other way
     # round, and sum_ab tr(C_ab), which sees agreement if each pair has few items. Both are compared
     # with their moments under such permutations, one by a gamma and one by a normal distribution;
@@ -78,7 +78,7 @@ def chance_p_value(
 
 
 def _row_pairs(coder: Ints, starts: Ints) -> tuple[Ints, Ints]:
-    """Pairs of labels of an item by two coders, as rows; the lower coder first."""
+    """Return pairs of rows: labels of an item by two coders, the lower coder first."""
     n = np.diff(starts)
     work = np.cumsum(n * (n - 1) // 2)
     step = 1 + int(work[-1] // PAIRS) if len(work) else 1
@@ -102,18 +102,18 @@ def _row_pairs(coder: Ints, starts: Ints) -> tuple[Ints, Ints]:
 
 
 def _squared(p: Floats) -> Floats:
-    """Sum of squares of the covariance of an indicator with these shares, by row."""
+    """Return the sum of squared covariances of an indicator with these proportions, by row."""
     square = p**2
     return ((p * (1 - p)) ** 2).sum(axis=1) + square.sum(axis=1) ** 2 - (square**2).sum(axis=1)
 
 
 def _varied(p: Floats) -> Floats:
-    """Variance of the squared length of an indicator less its shares, by row."""
+    """Return the variance of the squared norm of a centered indicator, by row."""
     return 4.0 * ((p**3).sum(axis=1) - (p**2).sum(axis=1) ** 2)
 
 
 def alpha_high(label: Ints, starts: Ints, n_labels: int) -> float:
-    """Upper end of the 95 % interval of Krippendorff's alpha of nominal labels, over items.
+    """Return the upper end of the 95 % interval of nominal Krippendorff's alpha, over items.
 
     >>> alpha_high(np.array([0, 0, 1, 1]), np.array([0, 2, 4]), 2)
     1.0
@@ -121,7 +121,7 @@ def alpha_high(label: Ints, starts: Ints, n_labels: int) -> float:
     ends = np.asarray(starts, np.int64)
     n = ends[1:] - ends[:-1]
     item, label = np.repeat(np.arange(len(n)), n), np.asarray(label, np.int64)
-    # only the cells that are not 0: a table of all is too large with many labels
+    # only nonzero cells: the full table is too large with many labels
     cells, votes = np.unique(item * n_labels + label, return_counts=True)
     squares = np.bincount(cells // n_labels, votes.astype(np.float64) ** 2, len(n))[n > 1]
     of_label = np.bincount(label[n[item] > 1], minlength=n_labels)
@@ -140,10 +140,10 @@ def alpha_high(label: Ints, starts: Ints, n_labels: int) -> float:
 def by_chance(
     coder: AnyArray, label: AnyArray, starts: AnyArray, n_coders: int, n_labels: int
 ) -> bool:
-    """Return True if nothing shows that labels depend on the items, and little could be there."""
+    """Return True if labels show no dependence on items, and alpha is at most small."""
     if alpha_high(label, starts, n_labels) >= WEAK:
         return False
-    # within coders who give one label there is nothing to compare
+    # coders with a single label offer no comparison
     if mostly_plain(coder, label, n_coders, n_labels):
         return False
     return chance_p_value(coder, label, starts, n_coders, n_labels) > BY_CHANCE

@@ -1,4 +1,4 @@
-"""Annotations as frozen integer codes, and what follows from the codes alone."""
+"""Annotations as frozen integer codes, and statistics of the codes."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class Coded:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """Long pandas table with the columns item, coder, label."""
+        """Return a long pandas table with the columns item, coder, label."""
         import pandas as pd
 
         columns = (
@@ -237,7 +237,7 @@ class Coded:
         return " · ".join(parts)
 
     def _repr_html_(self) -> str:
-        """Show sizes, and what reading found, as notebooks do."""
+        """Show sizes and notes in a notebook."""
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         listed = f"<ul>{notes}</ul>" if notes else ""
         return f"<p><b>{escape(self.source or 'Annotations')}</b>: {escape(repr(self))}</p>{listed}"

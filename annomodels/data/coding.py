@@ -36,7 +36,7 @@ Ints = NDArray[np.int32]
 
 
 def natural_key(name: object) -> tuple[Any, ...]:
-    """Sorting key by which t2 comes before t10, and numbers are sorted by value."""
+    """Return a sort key that puts t2 before t10 and sorts numbers by value."""
     text = str(name)
     if text[:1] in _NUMBER_STARTS or not text.isascii():  # else float() cannot succeed
         try:
@@ -69,7 +69,7 @@ def natural_sorted(names: Iterable[Any]) -> list[Any]:
 def _number(part: str) -> tuple[int, int, str]:
     if not part.isascii():
         return (1, 0, part.casefold())
-    digits = part.lstrip("0")  # by length, then digits: there is no longest number
+    digits = part.lstrip("0")  # by length, then digits, for numbers of any length
     return (0, len(digits), digits)
 
 
@@ -148,7 +148,7 @@ def code(
 
 
 def code_gold(gold: Mapping[Hashable, object], items: Names, labels: Names) -> Ints:
-    """Known truth as codes, -1 where unknown, shape [item]."""
+    """Return known true labels as codes, -1 where unknown, shape [item]."""
     lookup = {name: k for k, name in enumerate(labels)}
     out = np.full(len(items), -1, dtype=np.int32)
     unknown: list[Any] = []
@@ -212,7 +212,7 @@ def _declared_codes(
 def _only_in_gold(
     gold: Mapping[Hashable, object] | None, items: Names, labels: Names, scale: str
 ) -> list[Hashable]:
-    """Truths nobody gave, if their place among the labels is clear."""
+    """Return true labels that no coder gave, if their position in the label set is clear."""
     known = set(items)
     truths = dict.fromkeys(
         truth
@@ -226,7 +226,7 @@ def _only_in_gold(
 def subset(
     keep: NDArray[np.bool_], item: Ints, coder: Ints
 ) -> tuple[Ints, Ints, NDArray[np.int64], NDArray[np.int64]]:
-    """Kept items and coders as old codes, and the rows' new codes of them."""
+    """Return the kept items and coders as old codes, and the new codes of the rows."""
     kept_items, new_item = np.unique(item[keep], return_inverse=True)
     kept_coders, new_coder = np.unique(coder[keep], return_inverse=True)
     return kept_items, kept_coders, new_item, new_coder

@@ -47,7 +47,7 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Return True if the cells stand to the right."""
+        """Return True if the cells are right-aligned."""
         return self.kind not in ("name", "text", "tag")
 
     def called(self, title: str = "", **changes: Any) -> Column:
@@ -115,7 +115,7 @@ class Cell:
 
     @property
     def exact(self) -> str:
-        """The value when the text does not show all of it."""
+        """The exact value if the text rounds it."""
         shown = self.text.replace(",", "").replace("−", "-")
         try:
             return "" if self.value and float(shown) == float(self.value) else self.value
@@ -151,13 +151,13 @@ def short(text: object, width: int = 18) -> str:
     >>> short("a rather long name of a label", 12)
     'a rather lo…'
     """
-    # A name can be a whole text; what lies far beyond the cut needs no cleaning.
+    # A name can be a long text; the part far beyond the cut needs no cleaning.
     name = clean(label_text(text)[: 4 * width + 64])
     return name if len(name) <= width else name[: width - 1].rstrip() + "…"
 
 
 def decimal(value: float, digits: int = 2) -> str:
-    """Write a number between -1 and 1 with a true minus sign and a dash when it is missing.
+    """Format a number between -1 and 1, with a minus sign, or a dash if missing.
 
     >>> decimal(0.7261), decimal(-0.1), decimal(float("nan"))
     ('0.73', '−0.10', '–')
@@ -169,7 +169,7 @@ def decimal(value: float, digits: int = 2) -> str:
 
 
 def percent(value: float, digits: int | None = None) -> str:
-    """Write a share as percent, with the digits it deserves if their number is not given.
+    """Format a proportion as a percentage, by default with suitable digits.
 
     >>> percent(0.98125), percent(0.9996), percent(1.0), percent(0.0), percent(float("nan"))
     ('98.1 %', '99.96 %', '100 %', '0 %', '–')
@@ -183,7 +183,7 @@ def percent(value: float, digits: int | None = None) -> str:
 
 
 def figure(value: float) -> str:
-    """Write a number of any size.
+    """Format a number of any size.
 
     >>> figure(1558.2), figure(1.0041), figure(0.0), figure(12.0), figure(float("nan"))
     ('1,558', '1.004', '0', '12', '–')
@@ -197,18 +197,18 @@ def figure(value: float) -> str:
 
 
 def _yes_or_no(value: object) -> str:
-    """Write a truth value; empty for all others."""
+    """Format a boolean; empty for all other values."""
     return {"True": "yes", "False": "no"}.get(str(value), "") if not isinstance(value, str) else ""
 
 
 def _chance(value: float, digits: int) -> str:
-    """Write a probability, which never reads 0, nor 1 when it is not: draws cannot show 0."""
+    """Format a probability, never as 0, and as 1 only if exact: draws cannot show 0."""
     smallest = 10.0**-digits
     if 0 <= value < smallest / 2:
         return f"<{decimal(smallest, digits)}"
     if 1 - smallest / 2 < value < 1:
         return f">{decimal(1 - smallest, digits)}"
-    if digits == 2 and SETTLED - 0.005 <= value < SETTLED:  # must not read as settled
+    if digits == 2 and SETTLED - 0.005 <= value < SETTLED:  # must not look settled
         return decimal(math.floor(1000 * value) / 1000, 3)
     return decimal(value, digits)
 
@@ -245,7 +245,7 @@ def with_sds(row: object, name: str = "difficulty") -> tuple[float, float, float
 
 _ENDS = ("low", "high")
 _ALL = (
-    # what a row is about
+    # subject of a row
     *(Column(name, name.replace("_", " ").capitalize(), "name") for name in (
         "item", "coder", "label", "model", "coefficient", "title", "part", "name", "document",
         "group", "question", "source", "check", "package", "first", "second", "slice", "system",
@@ -408,7 +408,7 @@ COLUMNS = {column.name: column for column in _ALL}
 
 
 def columns(*parts: str | Column) -> tuple[Column, ...]:
-    """Return the named columns, those that matter most first.
+    """Return the named columns, most important first.
 
     >>> [column.title for column in columns("coder n", COLUMNS["accuracy"].called("Share right"))]
     ['Coder', 'Labels', 'Share right']
@@ -420,7 +420,7 @@ def columns(*parts: str | Column) -> tuple[Column, ...]:
 
 
 def present(declared: Iterable[Column], table: pd.DataFrame) -> tuple[Column, ...]:
-    """Return the columns of which a table holds something."""
+    """Return the columns with values in a table."""
     return tuple(
         column
         for column in declared
@@ -434,7 +434,7 @@ def _filled(column: pd.Series) -> bool:
 
 
 def explained(names: Iterable[str], level: int = 95) -> list[str]:
-    """Return sentences on those of the columns whose names do not say what they are.
+    """Return explanations of the columns whose names are not clear.
 
     >>> explained(["coder", "n", "skill"])
     ['skill: 1 is always right, 0 no better than guessing, below 0 worse.']
@@ -444,7 +444,7 @@ def explained(names: Iterable[str], level: int = 95) -> list[str]:
 
 
 def to_plain(table: pd.DataFrame, declared: Sequence[Column], most: int) -> str:
-    """Return the first rows of a table as plain text, columns from the left while there is room.
+    """Return the first rows of a table as plain text, with the columns that fit.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"coder": ["w1", "w2"], "n": [1200, 8]})
@@ -503,7 +503,7 @@ def to_html(
 
 
 def _declared(table: pd.DataFrame) -> list[Column]:
-    """Return the columns of a table for which nobody chose any, intervals with their values."""
+    """Return the default columns of a table, intervals with their values."""
     places = {str(name): n for n, name in enumerate(table, 1)}
     known = {name: COLUMNS.get(name, Column(name, name, "quantity")) for name in places}
     ends = {end for name in known for end in known[name].interval or () if end in places}

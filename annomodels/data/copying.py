@@ -1,4 +1,4 @@
-"""Coders who copy: pairs that agree beyond what the truth makes independent coders agree."""
+"""Coders who copy: pairs with more agreement than the truth explains."""
 
 # Everything is about pairs of coders, of the busiest ones if there are many, and needs no fit.
 
@@ -68,7 +68,7 @@ def compared(data: Coded, most: int = MOST) -> Pairs:
     rows = np.flatnonzero(place[data.coder] >= 0)[::-1]
     items, item = np.unique(data.item[rows], return_inverse=True)
     said: Ints = np.full((len(busy), len(items)), -1)
-    # from the last to the first, so that the first of several labels stays
+    # from last to first, to keep the first of several labels
     said[place[data.coder[rows]], item] = data.label[rows]
     given = (said >= 0).astype(np.float32)
     shared, agree = given @ given.T, np.zeros((len(busy), len(busy)), dtype=np.float32)
@@ -102,7 +102,7 @@ class Copies:
 
 
 def copied(pairs: Pairs) -> Copies:
-    """Find coders who give each other's labels, all or most of them."""
+    """Find coders who copy all or most of each other's labels."""
     # Coders who label independently given the truth agree by chance and by knowledge: the agreement
     # beyond chance of a pair is r_ab = l_a l_b. The l are fitted to all pairs, robustly, so that a
     # few pairs of copies do not count. A coder who copies a share c of their labels differs 1 - c
@@ -123,7 +123,7 @@ def copied(pairs: Pairs) -> Copies:
     chance = betainc(n - k, k + 1.0, 1.0 - (1.0 - SURELY) * apart[one, two])
     sure = chance < ALARM / tests
     one, two = one[sure], two[sure]
-    # at least two others tell how good these are
+    # at least two others, to estimate their accuracy
     far = (shared > 0) & (rate < SURELY) & ~pairs.plain
     told = (far[one] & far[two]).sum(axis=1) >= 2
     joined = np.zeros(shared.shape, dtype=bool)
@@ -150,7 +150,7 @@ def _independent(pairs: Pairs) -> Floats:
     size[pairs.plain] = size[:, pairs.plain] = 0.0
     beyond = 1.0 - pairs.differ / np.maximum(pairs.shared, 1) - by_chance
     beyond = np.where(size > 0, beyond / scale, 0.0)
-    # pairs that hardly differ tell nothing about how good they are, unless all are like that
+    # nearly identical pairs carry no information on accuracy, unless all pairs are so
     same = (pairs.differ <= SAME * pairs.shared) & (pairs.shared >= SHARED)
     alone = ((size > 0) & ~same).sum(axis=1) == 0
     size[same & ~(alone[:, None] & alone)] = 0.0
@@ -184,7 +184,7 @@ def _groups(joined: Bools) -> list[Ints]:
 
 
 def kept_of_copies(item: AnyArray, coder: AnyArray, copies: Sequence[Ints], n_coders: int) -> Bools:
-    """Keep, of the labels that coders of a group of copies gave an item, those of the first.
+    """Keep only the first coder's labels of an item within each group of copies.
 
     >>> item, coder = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
     >>> kept_of_copies(item, coder, [np.array([0, 1])], 3)
@@ -207,7 +207,7 @@ def kept_of_copies(item: AnyArray, coder: AnyArray, copies: Sequence[Ints], n_co
 
 
 def without_copies(data: Annotations) -> Annotations:
-    """Return the labels, of copies one per item."""
+    """Return the annotations with one label per item and group of copies."""
     copies = copied(compared(data)).coders
     if not copies:
         return data

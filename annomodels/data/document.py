@@ -1,4 +1,4 @@
-"""A text with the layers of its coders."""
+"""Document: a text with the layers of its coders."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Document(Html):
         Returns
         -------
         pandas.DataFrame
-            One row a mention: `document`, `span`, `text`, `level`, and the coders that `marked` it
+            Per mention: `document`, `span`, `text`, `level`, and the coders who `marked` it
             and that it is `missing` from.
         """
         import pandas as pd
@@ -155,7 +155,7 @@ Corpus = Document | Iterable[Document]
 
 
 def documents_of(corpus: Corpus) -> Sequence[Document]:
-    """Documents of a corpus; a single one stands for itself."""
+    """Return the documents of a corpus, also of a single one."""
     found: list[object] = [corpus] if isinstance(corpus, Document) else list(corpus)
     others = [type(one).__name__ for one in found if not isinstance(one, Document)]
     names = [one.id for one in found if isinstance(one, Document)]

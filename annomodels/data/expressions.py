@@ -45,7 +45,7 @@ class Span:
 
     @classmethod
     def between(cls, first: int, last: int) -> Span:
-        """Span of all words from the first to the last, both included."""
+        """Return the span of all words from the first to the last, inclusive."""
         return cls(tuple(range(first, last + 1)))
 
     def __len__(self) -> int:
@@ -90,7 +90,7 @@ Key = tuple[str, Span]
 
 @dataclass(frozen=True, slots=True)
 class Markable:
-    """An expression that a coder marked, or that was marked in advance.
+    """Expression marked by a coder or in advance.
 
     Parameters
     ----------
@@ -128,5 +128,5 @@ class Markable:
 
 
 def union(spans: Iterable[Span]) -> Span:
-    """Span of the words of several spans."""
+    """Return the union of several spans."""
     return Span(tuple({token for span in spans for token in span.tokens}))

@@ -24,7 +24,7 @@ class Judgment:
         Such as "phrase", "segment", "place" or "none" (Poesio and Artstein 2005) or "DN", "DO",
         "NR" and "PR" (Phrase Detectives); None where only clusters or pointers were coded.
     readings
-        The readings that the coder saw, each a set of ids of antecedents. Two readings or more
+        The coder's readings, each a set of ids of antecedents. Two readings or more
         make the markable ambiguous; a reading of two ids or more is a plural. An id means
         the reading with that antecedent alone.
 

@@ -1,4 +1,4 @@
-"""Sentences that stand in files beside the code, by code, and how values are put into them."""
+"""Message templates in files next to the code, by key, and their formatting."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ CONSTANT = 1e-12
 
 
 def rhat(draws: Floats) -> Floats:
-    """Rank-normalized split R-hat of each column; NaN with one chain or fewer than four draws."""
+    """Return rank-normalized split R-hat by column; NaN with one chain or fewer than 4 draws."""
     # the larger one of sqrt(((n-1)/n W + B/n) / W) of the draws and of their distances from the
     # median, both as normal scores of their ranks (Vehtari et al. 2021, doi:10.1214/20-BA1221);
     # draws [chain, draw, parameter]
@@ -24,14 +24,14 @@ def rhat(draws: Floats) -> Floats:
 
 
 def ess(draws: Floats) -> Floats:
-    """Bulk effective sample size of each column; NaN with fewer than four draws."""
+    """Return the bulk effective sample size of each column; NaN with fewer than four draws."""
     # the number of draws over 1 + 2 sum_t rho_t, with the autocorrelations of the normal scores of
     # the ranks, cut off and made monotone after Geyer (Vehtari et al. 2021)
     return _by_column(draws, lambda split: _effective(_normal_scores(split)))
 
 
 def ess_of_mean(draws: Floats) -> Floats:
-    """Effective sample size for the mean of each column; otherwise as :func:`ess`."""
+    """Return the effective sample size for each column mean; otherwise as :func:`ess`."""
     return _by_column(draws, _effective)
 
 
@@ -42,7 +42,7 @@ def _by_column(draws: Floats, function: Callable[[Floats], Floats]) -> Floats:
     if n < 4 or not parameters:
         return out
     varies = np.flatnonzero(np.ptp(draws, axis=(0, 1)) > CONSTANT)
-    # some at a time, so that the spectra of long runs fit into little memory
+    # in batches, to limit memory for the spectra of long runs
     block = max(1, BLOCK // (draws.shape[0] * n))
     for first in range(0, len(varies), block):
         chosen = varies[first : first + block]
@@ -98,7 +98,7 @@ def _quantiles(twice_n: int) -> list[float]:
 
 
 def _effective(z: Floats) -> Floats:
-    """Effective sample size of split chains [parameter, half chain, draw]."""
+    """Return the effective sample size of split chains [parameter, half chain, draw]."""
     _, chains, n = z.shape
     centred = z - z.mean(axis=2, keepdims=True)
     length = 1 << (2 * n - 1).bit_length()
@@ -133,7 +133,7 @@ def mixing(draws: Floats) -> tuple[Floats, Floats]:
 
 
 def worst(r: Floats, n: Floats) -> tuple[float, float]:
-    """Largest R-hat and smallest effective sample size; NaN where there are none."""
+    """Return the largest R-hat and smallest effective sample size; NaN without any."""
     if np.isnan(r).all():
         return float("nan"), float("nan")
     return float(np.nanmax(r)), float(np.nanmin(n))

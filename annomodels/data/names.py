@@ -1,4 +1,4 @@
-"""Names of items, coders and labels: plain values of Python, and their text in every process."""
+"""Names of items, coders and labels: plain Python values with stable text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def label_text(name: object) -> str:
 
 
 def quoted(name: Hashable) -> str:
-    """Return a name as it stands in a sentence: texts in quotation marks, a set as its members.
+    """Return a name for a sentence: strings in quotation marks, a set as its members.
 
     >>> quoted("no"), quoted(frozenset({2, 1}))
     ("'no'", '{1, 2}')
@@ -42,8 +42,8 @@ def _place(member: Any) -> tuple[int, float, str]:
 
 
 def plain_name(name: object) -> Hashable:
-    """Turn a name into a text, a number, True, False or a frozenset of these."""
-    # the rules are in :class:`annomodels.Annotations`; what is missing stays as it is
+    """Convert a name to a string, number, boolean or a frozenset of these."""
+    # see :class:`annomodels.Annotations` for the rules; missing values stay unchanged
     kind = type(name)
     if kind in _PLAIN or kind.__name__ in ("NAType", "NaTType"):
         return name
@@ -95,7 +95,7 @@ def _moment(name: np.datetime64) -> str:
 
 
 class _Seen:
-    """Names of one kind as they are turned, and what is wrong with them."""
+    """Converted names of one kind, and their problems."""
 
     def __init__(self, word: str) -> None:
         self.word = word
@@ -104,7 +104,7 @@ class _Seen:
         self.wrong: dict[str, Any] = {}
 
     def take(self, name: object) -> Hashable:
-        """Turn a name, and remember numbers and truth values, which Python takes for equal."""
+        """Convert a name, and record numbers and booleans, which Python treats as equal."""
         try:
             plain = plain_name(name)
         except (TypeError, ValueError, ArithmeticError):
@@ -118,7 +118,7 @@ class _Seen:
         return plain
 
     def problems(self, source: str) -> list[Problem]:
-        """List cells that cannot be names, and names that Python cannot tell apart."""
+        """List cells that cannot be names, and names that Python cannot distinguish."""
         out = []
         if self.wrong:
             kinds, shown = ", ".join(self.wrong), next(iter(self.wrong.values()))
@@ -139,7 +139,7 @@ class _Seen:
 
 
 def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Problem]]:
-    """Turn a column of names into plain ones, with their problems; equal numbers are one name."""
+    """Convert a column to plain names, with their problems; equal numbers are one name."""
     if isinstance(cells, np.ndarray):
         if cells.dtype.kind in "iufU" and cells.dtype.char != "g":
             return cells, []
@@ -164,12 +164,12 @@ def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Prob
 
 
 def _kinds(cell: object) -> frozenset[type] | None:
-    """Types within a set: Python takes {True} and {1} for equal."""
+    """Return the types within a set: Python treats {True} and {1} as equal."""
     return frozenset(map(type, cell)) if isinstance(cell, frozenset) else None
 
 
 def plain_names(names: object, word: str) -> list[Hashable]:
-    """Turn names that a user gave, to look them up or to declare them, into plain ones."""
+    """Convert user-supplied names to plain names, for lookup or declaration."""
     if not isinstance(names, Iterable):
         what = f"Names of {word}s were expected, but this is {type(names).__name__!r}."
         raise AnnotationError(Problem(what, remedy=f"Give a list of {word}s."))
@@ -180,7 +180,7 @@ def plain_names(names: object, word: str) -> list[Hashable]:
 
 
 def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[Hashable, Any]:
-    """Turn the keys of a mapping into plain names, and its values where they are names too."""
+    """Convert the keys of a mapping to plain names, and its values if they are names."""
     values: Sequence[Any] = list(given.values())
     values = plain_names(values, value) if value else values
     return dict(zip(plain_names(given, key), values, strict=True))
@@ -189,7 +189,7 @@ def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[H
 def places_of(
     names: Sequence[Hashable], wanted: Hashable | Iterable[Hashable], word: str
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Places of names that a user gave, one or several, each by its name or its text.
+    """Return the indices of one or several names, each by its name or its text.
 
     >>> places_of((3, 4, "a"), "4", "item")
     array([1])

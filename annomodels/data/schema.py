@@ -66,7 +66,7 @@ GROUPS = (
     "observed_data",
 )  # fmt: skip
 
-# what a fit may be of
+# possible types of fitted data
 Data = Annotations | Candidates
 DATA: dict[str, Any] = {kind.__name__: kind for kind in (Annotations, Candidates)}
 STACK = {
@@ -233,7 +233,7 @@ def _label(value: object) -> object:
 
 
 def plain_attrs(attrs: Mapping[str, object], model: Mapping[str, object]) -> dict[str, object]:
-    """Return attributes as a netCDF file can hold them: numbers and texts, all else as JSON."""
+    """Return attributes for a netCDF file: numbers and strings, all else as JSON."""
     from annomodels import __version__
 
     plain: dict[str, object] = {
@@ -248,7 +248,7 @@ def plain_attrs(attrs: Mapping[str, object], model: Mapping[str, object]) -> dic
 
 
 def data_of(tree: xr.DataTree) -> Data:
-    """Return the data that were fitted, from a result tree."""
+    """Return the fitted data from a result tree."""
     observed = tree["observed_data"].to_dataset()
     about = json.loads(observed.attrs["data"])
     kind = DATA[about.pop("kind", "Annotations")]
@@ -271,7 +271,7 @@ def is_group(name: str) -> bool:
 
 
 def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
-    """Refuse what :func:`conform` would not have built of this model and these data."""
+    """Refuse a tree that :func:`conform` would not build for this model and data."""
     k, whole = data.n_labels, len(data.items) > 0  # of a scan there are no items
     links = isinstance(data, Candidates)
     _require_codes(data)
@@ -321,7 +321,7 @@ def _unknown(errors: AnyArray) -> bool:
 
 
 def _require_values(name: str, values: AnyArray, support: str | None) -> None:
-    """Refuse values that are no numbers, or not in their support; None for any numbers."""
+    """Refuse non-numeric values or values outside their support (None: any number)."""
     if values.dtype.kind not in "fiub":
         raise ValueError(f"{name} is not a number")
     if support is None:
@@ -336,7 +336,7 @@ def _require_values(name: str, values: AnyArray, support: str | None) -> None:
 
 
 def _require_said(attrs: Mapping[Any, Any]) -> None:
-    """Refuse a file that says what no run says of itself."""
+    """Refuse attributes that no run writes."""
     wrong = [
         name
         for n, (name, kind) in enumerate(SAID.items())
@@ -353,7 +353,7 @@ def _require_said(attrs: Mapping[Any, Any]) -> None:
 
 
 def _require_codes(data: Data) -> None:
-    """Refuse codes that stand for nothing, and names that cannot be."""
+    """Refuse codes without a name, and invalid names."""
     n = len(data.items)
     names = [data.items, data.coders, data.labels]
     names += [data.classes] if isinstance(data, Candidates) else [data.groups, data.dont_know]

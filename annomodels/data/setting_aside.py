@@ -1,4 +1,4 @@
-"""Labels that are not classes are taken out of the columns before these are coded."""
+"""Removal of labels that are not classes, before columns are coded."""
 
 from __future__ import annotations
 

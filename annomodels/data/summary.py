@@ -1,4 +1,4 @@
-"""The one type that every summary hands back."""
+"""The common type of all summaries."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from annomodels.types import AnyArray
 SHOWN = 5
 LONGEST_LABEL = 200
 MANY_LABELS = 50
-FREE = 0.75  # share of different labels from which they are texts, not labels
+FREE = 0.75  # proportion of distinct labels from which they count as texts
 RARE = 0.01  # share of labels that may be texts: those alone are left out
 
-FEWEST_KNOWN = 3  # known items from which something is said of all of them
+FEWEST_KNOWN = 3  # minimum known items for a note on all of them
 LONGEST_RATING = 11  # points of a rating scale: 0 to 10
 
 Cells = Sequence[Any] | NDArray[Any]
@@ -52,7 +52,7 @@ def is_missing(value: object) -> bool:
 
 
 def number_or_nan(value: object) -> float:
-    """Return a number, NaN for what is none."""
+    """Return a number, or NaN if it is not one."""
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -60,7 +60,7 @@ def number_or_nan(value: object) -> float:
 
 
 def is_blank(value: object) -> bool:
-    """Return True if a cell holds no label: missing, or the empty text.
+    """Return True if a cell is missing or empty.
 
     >>> is_blank(""), is_blank(None), is_blank(" "), is_blank(0)
     (True, True, False, False)
@@ -82,7 +82,7 @@ def all_numbers(names: Iterable[Any]) -> bool:
 def some[T](
     names: Iterable[T], show: Callable[[T], str] = repr, most: int = SHOWN, width: int = 40
 ) -> str:
-    """First few names, shortened, and how many more there are.
+    """Return the first few names, shortened, and the number of others.
 
     >>> some("abcdefg")
     "'a', 'b', 'c', 'd', 'e' and 2 more"
@@ -107,7 +107,7 @@ def at_rows(source: str, rows: Sequence[int], column: str = "") -> str:
 
 
 def counted(number: int, word: str, plural: str = "") -> str:
-    """Write a number and its word, in the plural where it must be.
+    """Format a count with its noun, in the plural if needed.
 
     >>> counted(1, "row"), counted(2000, "row")
     ('1 row', '2,000 rows')
@@ -233,7 +233,7 @@ _THOUSANDS = re.compile(r".*,\d{3}\s*")
 
 
 def decimal_commas(labels: Collection[object]) -> dict[object, str]:
-    """Numbers with a decimal comma, and how they are written with a point.
+    """Return numbers with a decimal comma, and their form with a point.
 
     Empty if a label is no such number, or if all commas may separate thousands.
 
@@ -249,7 +249,7 @@ def decimal_commas(labels: Collection[object]) -> dict[object, str]:
 
 
 def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
-    """List labels that are no numbers on a numeric scale."""
+    """List non-numeric labels on a numeric scale."""
     words = (
         [] if scale not in ("interval", "ratio") else [n for n in labels if not all_numbers([n])]
     )
@@ -306,7 +306,7 @@ def check_labels(
 
 
 def rare_texts(values: Sequence[object]) -> list[int]:
-    """Places of labels too long for a label, if they are so few that the rest is what was meant.
+    """Return the positions of overlong labels, if they are rare enough to leave out.
 
     >>> rare_texts(["yes", "no"] * 100 + ["x" * 300]), rare_texts(["yes", "x" * 300])
     ([200], [])
@@ -331,7 +331,7 @@ def check_names(names: Iterable[object], word: str, source: str) -> list[Problem
 
 
 def variants(values: Iterable[object], word: str) -> list[str]:
-    """Names that differ only in case, spaces, invisible characters, accents or zeros.
+    """Note names that differ only in case, spaces, invisible characters, accents or zeros.
 
     >>> variants(["pos", "Pos", "neg"], "label")
     ["Kept apart although they differ only in case or spaces: label 'Pos' (1), 'pos' (1)."]
@@ -355,7 +355,7 @@ def variants(values: Iterable[object], word: str) -> list[str]:
 
 
 def _visible(name: str) -> str:
-    """Name without format characters, such as a zero-width space; joiners of emoji stay."""
+    """Return a name without format characters (zero-width space); emoji joiners stay."""
     if name.isascii():
         return name
     return "".join(c for c in name if unicodedata.category(c) != "Cf" or c == "\u200d")
@@ -371,7 +371,7 @@ def _difference(twins: Sequence[str]) -> tuple[str, Callable[[object], str]]:
 
 
 def same_numbers(counts: Mapping[str, int], word: str) -> list[str]:
-    """Names that are one number written in several ways, such as 1, 01 and 1.0.
+    """Note names that write one number in several ways, such as 1, 01 and 1.0.
 
     >>> same_numbers({"1": 5, "01": 2, "2": 9}, "label")
     ["Kept apart although they are the same number: label '01' (2), '1' (5)."]

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=4096)
 def size(text: str) -> int:
-    """Columns that a text takes in a terminal; signs of some scripts take two.
+    """Return the terminal columns of a text; characters of some scripts take two.
 
     >>> size("ana"), size("坂本")
     (3, 4)

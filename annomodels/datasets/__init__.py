@@ -83,7 +83,7 @@ class CrowdTruth:
 
 
 def names() -> tuple[str, ...]:
-    """Names of the data sets.
+    """Return the names of the data sets.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def _catalog() -> dict[str, dict[str, Any]]:
 
 @cache
 def _rows(name: str) -> dict[str, list[tuple[str, str]]]:
-    """Column and cell of each item, in the order of the columns; a coder may have several."""
+    """Return column and cell of each item, by column order; a coder may have several."""
     text = (_HERE / f"{name}.tsv").read_text("utf-8")
     header, *rows = (line.split("\t") for line in text.splitlines())
     if header[-1] == "n":

@@ -1,4 +1,4 @@
-"""Which model suits a data set, in sentences."""
+"""Model advice for a data set, as text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 FEW_ITEMS = 30
-# words in the names of language models, and of those who call their coders judges
+# substrings of the names of language models and of coders called judges
 _JUDGE = re.compile(
     r"\b(?:gpt|chatgpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|palm|falcon|phi|"
     r"command-r|grok|o[134]|llm|judge|model)(?=\b|[-_:./]?\d)",
@@ -47,7 +47,7 @@ class Advice(Summary):
     model
         Name of the model to fit; empty where nothing can be fitted.
     facts
-        What the choice rests on.
+        Facts behind the choice.
     fit
         The fit that was checked, or None.
 
@@ -105,7 +105,7 @@ def advise(
     data
         The annotations, a data frame, or the path of a file.
     fit
-        A fit of these data, to be checked.
+        A fit of these data, to check.
     check
         Whether to fit the model that the facts suggest and check it; takes as long as a fit.
     seed, **options
@@ -165,7 +165,7 @@ def _advice(
 
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
-    """Return the model to go on with after the checks of a fit, and why."""
+    """Return the next model after the checks of a fit, and the reason."""
     from annomodels.summaries.trust.predictive import aspects, next_model
 
     name, data = fit.model.name, fit.data
@@ -187,7 +187,7 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
 
 
 def _audit(data: Annotations) -> str:
-    """Name what only an expert can tell, and more so if the coders are language models."""
+    """State the need for an expert, especially if coders are language models."""
     judges = [coder for coder in data.coders if _JUDGE.search(label_text(coder))]
     draw = Verb("am.audit(fit, 60)", "annomodels audit FIT --size 60")
     estimate = Verb("am.estimate", "annomodels estimate")
@@ -205,7 +205,7 @@ def _audit(data: Annotations) -> str:
 
 
 def _cautions(facts: Facts) -> list[str]:
-    """Describe data from which any model can learn little."""
+    """Describe data with little information for any model."""
     said = []
     if facts.shared < SHARED_ITEMS:
         said.append(

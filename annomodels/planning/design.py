@@ -1,4 +1,4 @@
-"""How many coders and labels per item a study needs."""
+"""Required numbers of coders and labels per item of a study."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ERRORS = 2.0  # Monte Carlo errors by which a mean must differ from the target
 
 
 class Row(TypedDict):
-    """One design and what it brings; the columns of :func:`annomodels.design`."""
+    """One design and its expected results; the columns of :func:`annomodels.design`."""
 
     items: int
     coders: int
@@ -44,7 +44,7 @@ class Row(TypedDict):
 
 
 def verdict(mean: float, error: float, target: float, *, above: bool) -> str:
-    """Tell whether a mean is above (or below) the target beyond the Monte Carlo error."""
+    """Test if a mean is above (or below) the target beyond its Monte Carlo error."""
     if math.isnan(mean):
         return "no"
     gap = mean - target if above else target - mean
@@ -61,7 +61,7 @@ def sentences(
     replications: int,
     from_pilot: bool,
 ) -> tuple[str, ...]:
-    """Name the smallest design, those that are unclear, and what the numbers rest on."""
+    """Describe the smallest design, unclear designs, and the basis of the numbers."""
     goal = (
         f"{percent(target, 1)} right gold labels"
         if of == "gold"
@@ -118,7 +118,7 @@ def _brings(row: Row, of: str) -> str:
 
 
 def _best(rows: Sequence[Row], of: str) -> Row:
-    """Find the design that comes nearest."""
+    """Find the design closest to the target."""
     if of == "gold":
         return max(rows, key=lambda row: row["accuracy"])
     return min(rows, key=lambda r: math.inf if math.isnan(r["alpha_width"]) else r["alpha_width"])
@@ -150,9 +150,9 @@ class Design(Summary):
     title, table, draws, notes
         As of every summary; the draws are the replications.
     target
-        What was asked for.
+        Target value.
     smallest
-        The row of the smallest design that reaches it, or None.
+        The row of the smallest design that reaches the target, or None.
     """
 
     target: float = field(kw_only=True)
@@ -175,8 +175,8 @@ def design(
 ) -> Design:
     """Find how many labels per item reach a target, by simulated studies.
 
-    For every design, studies are made up, fitted and compared with their truth. The error of
-    the means over studies (Monte Carlo error) stands in the table, and a design counts as
+    For every design, studies are simulated, fitted and compared with their truth. The error of
+    the means over studies (Monte Carlo error) is in the table, and a design counts as
     reaching the target only when its mean does so by two of these errors.
 
     Parameters
@@ -191,7 +191,7 @@ def design(
         "gold" or "alpha": what the target is about.
     items
         Number of items, or several to try; 200, or those of the pilot, by default. The width of
-        alpha's interval depends on it, the share of right gold labels hardly.
+        alpha's interval depends on it, gold label accuracy hardly does.
     coders
         Number of coders, or several to try; 20, or those of the pilot, by default.
     labels_per_item
@@ -278,7 +278,7 @@ def _world(
     coders: int | Sequence[int] | None,
     assumptions: dict[str, Any],
 ) -> tuple[World, int | Sequence[int], int | Sequence[int]]:
-    """Where studies come from, with the numbers of items and coders that go with it."""
+    """Return the simulator of studies, with its numbers of items and coders."""
     if pilot is None:
         world = assumed(**assumptions)
         known = (ITEMS, CODERS)
@@ -312,7 +312,7 @@ def _check(target: float, of: Of, replications: int, some: bool) -> None:
 
 
 def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float) -> Row:
-    """Sum replications up; a number that is undefined in all of them is NaN."""
+    """Summarize replications; a value that is undefined in all of them is NaN."""
     values = np.ma.masked_invalid(np.array(trials))
     n_defined = np.maximum(values.count(axis=0), 1)
     mean = values.mean(axis=0).filled(math.nan)

@@ -1,4 +1,4 @@
-"""Which model suits which data, and what data support: rules on facts counted without fitting."""
+"""Rules for model choice and supported uses, on facts counted without a fit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from annomodels.models.catalog import MODELS, OTHERS
 
 @dataclass(frozen=True)
 class Facts:
-    """Numbers about a data set."""
+    """Counts of a data set."""
 
     items: int
     coders: int
@@ -42,7 +42,7 @@ class Facts:
 
 
 def facts_of(data: Annotations) -> Facts:
-    """Count what the choice of a model depends on."""
+    """Count the facts behind the choice of a model."""
     once = data.without_repeats()
     n = np.diff(once.starts)
     busy = np.bincount(data.coder, minlength=data.n_coders)
@@ -72,7 +72,7 @@ CROWD = 15
 
 @dataclass(frozen=True)
 class Rule:
-    """A model and when it suits."""
+    """A model and the condition for its use."""
 
     model: str
     when: Callable[[Facts], bool]
@@ -173,14 +173,14 @@ def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
 
 @dataclass(frozen=True)
 class Use:
-    """Something that can be had from labels, or not yet."""
+    """A use of the labels, and whether the data support it."""
 
     what: str
     why: str = ""
 
 
 def supports(data: Annotations) -> tuple[Use, ...]:
-    """List what a data set supports, and what not yet and why."""
+    """List the uses that a data set supports, and reasons against the others."""
     facts = facts_of(data)
     coders = facts.coders
     one = counted(coders, "coder")
@@ -212,7 +212,7 @@ def supports(data: Annotations) -> tuple[Use, ...]:
 
 
 def sentence(uses: Mapping[str, tuple[Use, ...]]) -> str:
-    """Write in one line what questions support, by question if there are several."""
+    """Summarize the supported uses in one line, by question if there are several."""
     every = list(dict.fromkeys(use.what for said in uses.values() for use in said))
     yes, no = [], []
     for what in every:

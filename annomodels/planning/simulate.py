@@ -1,4 +1,4 @@
-"""Simulated data with known truth, for planning and for trying models out."""
+"""Simulated data with known truth, for planning and model tests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def assign(
     burden = np.zeros(n_coders)
     weight = np.log(1 / (1 + rng.permutation(n_coders)))
     for i in range(n_items):
-        # the smallest keys win: even work counts what coders have, a long tail what they like
+        # the smallest keys win: current load for even work, coder weights for a long tail
         if workload == "even":
             keys = burden + 0.5 * rng.random(n_coders)
         else:
@@ -143,7 +143,7 @@ class Simulation(Html):
     Parameters
     ----------
     annotations
-        The labels; known gold is in them where it was asked for.
+        The labels, with known gold if requested.
     truth
         True label of every item as codes, shape [item]. Of an ambiguous item the reading that
         more coders see.
@@ -152,7 +152,7 @@ class Simulation(Html):
     share
         Share of the coders who see the first reading, 1 for items with one, shape [item].
     difficulty
-        What is taken from the log-odds of the right label, shape [item].
+        Reduction of the log-odds of the right label, shape [item].
     prevalence
         Shape [truth].
     confusion
@@ -256,9 +256,9 @@ def simulate(
     Parameters
     ----------
     items, coders
-        How many.
+        Numbers of items and coders.
     labels
-        How many, or their names in order.
+        Number of labels, or their names in order.
     labels_per_item
         Labels of each item, or the fewest and the most.
     prevalence
@@ -373,6 +373,6 @@ def _check(
 
 
 def _numbered(letter: str, n: int) -> tuple[str, ...]:
-    """Names that sort as they are numbered."""
+    """Return names whose sort order is their number."""
     width = len(str(n))
     return tuple(f"{letter}{number:0{width}d}" for number in range(1, n + 1))

@@ -1,4 +1,4 @@
-"""The made-up worlds that a study is tried out on, and what a trial shows."""
+"""Simulated worlds for studies, and results of a trial."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def assumed(**assumptions: Any) -> World:
 
 
 def like_pilot(pilot: Fit, workload: Workload = "even") -> World:
-    """Make data like those of a pilot, every time from another draw of its posterior."""
+    """Simulate data like a pilot's, each time from another posterior draw."""
     # Coders are new ones from the model's population if there is one and its items are no more than
     # their class; else coders of the pilot, drawn with replacement, as in this draw.
     tree, data = pilot.tree, pilot.data
@@ -103,7 +103,7 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
     """Fit simulated data and compare the gold standard with the truth."""
     voted = vote_accuracy(data, truth)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of small or one-sided data: they are what is studied
+        warnings.simplefilter("ignore")  # small or one-sided data are intended
         measured = agreement(data, "alpha", draws=ALPHA_DRAWS, seed=seed)
         width = measured.high - measured.low if np.isfinite(measured.value) else float("nan")
         try:
@@ -116,6 +116,6 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
 
 
 def vote_accuracy(data: Annotations, truth: Ints) -> float:
-    """Return the share of right majority votes; a tie counts by the chance to hit."""
+    """Return the share of right majority votes; a tie counts in part."""
     best = data.votes == data.votes.max(axis=1, keepdims=True)
     return float((best[np.arange(data.n_items), truth] / best.sum(axis=1)).mean())

@@ -1,9 +1,9 @@
-"""Pictures of a fit: functions that take a fit or a summary and give back a matplotlib figure.
+"""Plots of a fit: functions from a fit or a summary to a matplotlib figure.
 
-Coders in one file, items in another, what tells whether to believe a fit in ``trust``; one look in
-``style``, and ``svg`` to put them into a page.
-May import all that computes; only the report and the command line import it. matplotlib is loaded
-inside functions.
+Coders and items have a file each, ``trust`` has diagnostics, ``style`` the common look, and
+``svg`` embeds plots in a page.
+May import all computing modules; only the report and the command line import it. matplotlib is
+loaded inside functions.
 """
 
 from __future__ import annotations

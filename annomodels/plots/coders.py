@@ -1,4 +1,4 @@
-"""Coders: how good each one is, what each says of what is true, and how far they agree."""
+"""Plots of coders: quality, confusion matrices and agreement."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def pair_tables(data: Annotations) -> NDArray[np.int64]:
 def pairwise(
     data: Annotations, measure: Literal["kappa", "agreement"] = "kappa"
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Cohen's kappa, or the share of equal labels, of every pair of coders."""
+    """Compute Cohen's kappa, or the proportion of equal labels, of every coder pair."""
     tables = pair_tables(data).astype(float)
     shared = tables.sum((2, 3))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -229,7 +229,7 @@ def pairwise_heatmap(
 
 
 def _order(values: Floats) -> NDArray[np.intp]:
-    """Order of the leaves of an average-linkage tree over 1 - agreement."""
+    """Return the leaf order of an average-linkage tree over 1 - agreement."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 

@@ -1,4 +1,4 @@
-"""Items: how many have each label, their disagreement and doubt, difficulty and true value."""
+"""Plots of items: prevalence, disagreement and uncertainty, difficulty, true values."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def doubt(source: Any, *, ax: Axes | None = None) -> Figure:
 
 
 def bubbles(x: Floats, y: Floats, step: float) -> tuple[Floats, Floats, Ints]:
-    """Grid points near the given points, and how many points are near each."""
+    """Return the grid points nearest to the points, and the count of each."""
     grid = np.round(np.column_stack([x, y]) / step)
     points, count = np.unique(grid, axis=0, return_counts=True)
     return points[:, 0] * step, points[:, 1] * step, count
@@ -221,7 +221,7 @@ def _size(named: bool) -> dict[str, float]:
 def _ranked(
     table: pd.DataFrame, by: str, first: str, ax: Axes | None
 ) -> tuple[Figure, Axes, pd.DataFrame, Floats, bool]:
-    """Axes with a row for each item, the largest on top: with the rows, and if they are named."""
+    """Build axes with a row per item, largest on top; return also rows and if named."""
     table = table.sort_values(by, ascending=False, kind="stable")
     n = len(table)
     if n > _MOST:

@@ -1,4 +1,4 @@
-"""The look that all plots share: colours, sizes, tiles, how names of coders and labels are written.
+"""Common style of plots: colors, sizes, tiles, and the display of names.
 
 Every colour here has a name in :data:`VARIABLES`; the report replaces it by that CSS variable, so
 that one drawing serves light and dark pages. The hues are those of Okabe and Ito, which people
@@ -69,13 +69,13 @@ STATES = {
 
 WIDTH = 4.9  # inches; the page shows a figure about 1.4 times as large
 _SIZE = 9.0
-_MOST_NUMBERS = 16  # tiles of a side with their numbers
-_MOST_NAMES = 60  # tiles of a side with their names
+_MOST_NUMBERS = 16  # maximum tiles per side with numbers
+_MOST_NAMES = 60  # maximum tiles per side with names
 _OWN: WeakSet[Any] = WeakSet()  # figures that were made here
 
 
 def distinct_names(names: Iterable[object], width: int = 18) -> list[str]:
-    """Names cut to a width; where the beginnings are the same, without their middle instead.
+    """Shorten names to a width; cut the middle if their beginnings are equal.
 
     >>> distinct_names(["tale of two cities, 1", "tale of two cities, 2", "emma"], 12)
     ['tale o…es, 1', 'tale o…es, 2', 'emma']
@@ -95,7 +95,7 @@ def distinct_names(names: Iterable[object], width: int = 18) -> list[str]:
 
 
 def mathless(text: str) -> str:
-    r"""Text in which matplotlib finds no formula.
+    r"""Escape text so that matplotlib does not parse it as a formula.
 
     >>> print(mathless("$5 or $6"))
     \$5 or \$6
@@ -115,7 +115,7 @@ def require_matplotlib() -> None:
 
 
 def figure(height: float, width: float = WIDTH) -> Figure:
-    """Empty figure of so many inches, without background, outside of pyplot, laid out by itself."""
+    """Create an empty figure (inches) outside pyplot, transparent, with automatic layout."""
     require_matplotlib()
     made = _shown()((width, height), layout="constrained")
     made.patch.set_alpha(0.0)
@@ -210,7 +210,7 @@ def finished(
 
 
 def legend(ax: Axes, columns: int = 2) -> None:
-    """Legend above the axes, as wide as the figure allows, without a box."""
+    """Add a legend above the axes, at most as wide as the figure, without a box."""
     handles, labels = ax.get_legend_handles_labels()
     if not handles or ax.figure is None:
         return
@@ -261,7 +261,7 @@ def tiles(
 
 
 def _pixels(values: Floats) -> Floats:
-    """Colors of values in -1..1, with their transparency."""
+    """Return the RGBA colors of values in -1..1."""
     from matplotlib.colors import to_rgb
 
     known = np.isfinite(values)
@@ -275,13 +275,13 @@ def _pixels(values: Floats) -> Floats:
 
 
 def summary_of(source: Any, name: str) -> Summary:
-    """Summary `name` of a fit, or the summary itself."""
+    """Return the summary `name` of a fit, or the summary itself."""
     made: Summary = source if hasattr(source, "table") else getattr(source, name)()
     return made
 
 
 def draws_of(summary: Summary, name: str) -> Floats | None:
-    """Draws of a variable, shape [sample, ...]; None when there is no more than one draw."""
+    """Return draws of a variable, shape [sample, ...]; None with at most one draw."""
     if name not in summary.draws:
         return None
     values = np.asarray(summary.draws[name].values, dtype=float)

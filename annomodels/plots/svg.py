@@ -81,7 +81,7 @@ def _write(node: ElementTree.Element, ids: dict[str, str]) -> str:
 
 
 def _hoist(node: ElementTree.Element) -> None:
-    """Return a group the style that all its marks share, once instead of at every mark."""
+    """Move the style that all marks share to their group."""
     styles = {child.get("style") for child in node}
     if len(node) > 1 and len(styles) == 1 and all(c.tag.endswith("}use") for c in node):
         style = styles.pop()

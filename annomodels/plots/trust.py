@@ -1,4 +1,4 @@
-"""Trust in a fit: its chains, the labels it would produce, its gold, and audits."""
+"""Diagnostic plots of a fit: chains, predictive checks, gold labels and audits."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _bins(values: NDArray[np.float64]) -> int:
 
 
 def _steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of a chain's draws per bin of ranks over the even share, shape [chain, bin]."""
+    """Return a chain's proportion of draws per rank bin over uniform, shape [chain, bin]."""
     _, place, often = np.unique(values, return_inverse=True, return_counts=True)
     # equal values share the mean of their ranks
     rank = np.cumsum(often) - (often - 1) / 2
@@ -98,7 +98,7 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the posterior predictive checks: each observation beside its expected range.
 
     Every row is put on its own scale, in units of half the width of its 95 % range, so that
-    counts of votes and shares of agreement can stand in one figure.
+    counts of votes and proportions of agreement fit in one figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Agreement taken apart, by label, item, coder, pair and group; where disagreement comes from.
+"""Agreement by label, item, coder, pair and group; sources of disagreement.
 
 Imports only NumPy, SciPy, errors, annotations and the files of the coefficients.
 """

@@ -1,7 +1,7 @@
 r"""Agreement by label, item, coder, pair of coders or group.
 
-The pairs of a coder are that coder's label against every other label of the same item, weighted as
-the convention weighs the item: so the observed disagreement of all coders, weighted by their
+A coder's pairs join their label with every other label of the same item, weighted as
+the convention weights the item. So the observed disagreement of all coders, weighted by their
 labels, is that of the data.
 """
 
@@ -76,14 +76,14 @@ def breakdown(
     data
         Labels to compare.
     by
-        "label": each label against the rest, so nominal; specific agreement, and the coefficient
+        "label": each label against the rest (nominal); specific agreement, and the coefficient
         after the other labels are merged (with K the kappa of a category, with alpha the category
         alpha).
         "item": agreement of the item's labels, its share of the observed disagreement, what it
-        adds to the coefficient, and the chance that two further coders agree on it. "coder": the
+        adds to the coefficient, and the probability that two new coders agree on it. "coder": the
         coefficient of the coder's pairs with all others, and of the data without the coder, with
-        the difference. "pair": each two coders on the items both labeled; pairs that share none
-        are left out. "group": each document, genre or batch, their mean, the pooled value, and
+        the difference. "pair": two coders on the items both labeled; pairs without any
+        are omitted. "group": each document, genre or batch, their mean, the pooled value, and
         the standard deviation between them.
     name
         Name or alias of a coefficient.
@@ -91,15 +91,15 @@ def breakdown(
         As in :func:`~annomodels.agreement`.
     undefined
         Value for groups where the coefficient is undefined. "label-given" (Kopec & Ogrodniczuk
-        2014): 1 where nobody gave the label `positive`, 0 where one coder alone did; a note says
-        how many groups a rule decided.
+        2014): 1 if nobody gave the label `positive`, 0 if only one coder did; a note counts
+        the groups that a rule decided.
     positive
-        The label the rules are about.
+        The label that the rules use.
     draws, seed
-        Number and seed of the draws of the sampling posterior; fewer are made where there are
-        thousands of parts, and a note says so.
+        Number and seed of the draws of the sampling posterior; with thousands
+        of parts fewer are made, with a note.
     resample
-        What is exchangeable, as in :func:`~annomodels.agreement`. Within a group it is the items.
+        Unit of resampling, as in :func:`~annomodels.agreement`; within a group, items.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def breakdown(
     Raises
     ------
     NotApplicable
-        When the coefficient cannot be taken apart this way, or the data have no such parts.
+        When the coefficient does not support this breakdown, or the data lack such parts.
     AnnotationError
         When labels are not in the label set, a table is no distance, or repeats are an error.
 
@@ -148,7 +148,7 @@ def breakdown(
 
 
 def one_against_rest(tables: Tables) -> Tables:
-    """Tables of two labels - the rest, the label - for every label, shape [..., label, ...]."""
+    """Return tables of two labels (rest, label) for every label, shape [..., label, ...]."""
     k, p = tables.n_labels, np.arange(len(tables.first))
     equal = tables.first == tables.second
     other = p[~equal]
@@ -193,7 +193,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         tables = setup.sums.tables(weights, entry.by_coder)
         two = one_against_rest(tables)
         each, whole = (evaluate_with(entry.expectation, x) for x in (two, tables))
-        # the share of the partners of a label that are the same label
+        # the proportion of a label's partners that are the same label
         both, mixed = two.together[..., 2], two.together[..., 1]
         return {"value": each, "specific": over(both, both + mixed / 2), "whole": whole.value}
 
@@ -277,9 +277,10 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
 
 
 def _further(setup: Setup, draws: int, seed: int) -> Floats:
-    """Draws of the agreement (or disagreement) of two further coders, shape [draw, item]."""
-    # An item's r labels are a sample from its own distribution of labels, with the weight of one
-    # label on that of all items (Ferguson 1973, doi:10.1214/aos/1176342360).
+    """Draw the agreement (or disagreement) of two new coders, shape [draw, item]."""
+    # An item's r labels are a sample from its label distribution, whose prior is the
+    # distribution over all items with the weight of one label (Ferguson 1973,
+    # doi:10.1214/aos/1176342360).
     rows, distance = setup.rows, setup.request.distance
     item, label, times, starts = label_counts(rows)
     pooled = setup.pooled
@@ -428,9 +429,9 @@ class WithoutCoders(NamedTuple):
 
 
 def without_each_coder(setup: Setup) -> WithoutCoders | None:
-    """None if a coefficient without a coder means nothing, or takes too long."""
-    # Taking a coder out changes only the items that the coder labeled. If the coefficient is a
-    # function of pooled counts, the counts without the coder are those of the data less a linear
+    """Compute the coefficient without each coder; None if undefined or too slow."""
+    # Removing a coder changes only the items that the coder labeled. If the coefficient is a
+    # function of pooled counts, the counts without the coder are those of the data minus a linear
     # statistic (quick); otherwise the data are counted for each coder.
     request, rows = setup.request, setup.sample.rows
     entry, convention = request.coefficient, request.convention

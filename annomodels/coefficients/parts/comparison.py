@@ -1,4 +1,4 @@
-"""The difference of a coefficient between two data sets: two studies, or two rounds of one."""
+"""Difference of a coefficient between two data sets: two studies, or two rounds of one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def compare_agreement(
     resample: Resample = "auto",
     labels: Sequence[Hashable] | None = None,
 ) -> Difference:
-    r"""Difference of a coefficient between two data sets, first less second, with its posterior.
+    r"""Compute the difference of a coefficient between two data sets, first minus second.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ def compare_agreement(
     name
         Name or alias of a coefficient.
     same_items
-        Whether items of the same name are the same items. Then they share their weights in every
-        draw, so what makes an item hard in both rounds cancels and the interval is as long as it
-        should be: shorter where the rounds go together. Items of one round only do no harm.
+        Whether items with the same name are the same items. Then they share their weights in every
+        draw, so item difficulty common to both rounds cancels, and the interval is shorter if
+        the rounds are correlated. Items of only one round are allowed.
     distance, missing, duplicates, labels
         As in :func:`~annomodels.agreement`, for both.
     draws, seed
         Number and seed of the draws.
     resample
-        As in :func:`~annomodels.agreement`; "auto" draws groups where both data sets have them.
+        As in :func:`~annomodels.agreement`; "auto" draws groups if both data sets have them.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def compare_agreement(
     ------
     NotApplicable
         When the coefficient is unknown or undefined for one of the data sets, or no item has the
-        same name although `same_items` says so.
+        same name although `same_items` is True.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def compare_agreement(
 
 
 def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
-    """Draws of both data sets from one set of items: the coders of the second are further ones."""
+    """Draw both data sets from one set of items, with separate coders."""
     one, two = both
     sample = make_sample(_joint(one, two))
     border = one.rows.n_coders
@@ -146,7 +146,7 @@ def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
 
 
 def _joint(one: Setup, two: Setup) -> Rows:
-    """Rows of both data sets; items of the same name are one item."""
+    """Join the rows of both data sets; items with the same name are one item."""
     names = dict.fromkeys((*one.data.items, *two.data.items))
     code = {name: place for place, name in enumerate(names)}
     places = [np.array([code[name] for name in setup.data.items]) for setup in (one, two)]

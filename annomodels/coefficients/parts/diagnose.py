@@ -1,4 +1,4 @@
-"""The verb: where the disagreement of a data set comes from."""
+"""Find the sources of disagreement in a data set."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def diagnose(
     resample: Resample = "auto",
     labels: Sequence[Hashable] | None = None,
 ) -> Diagnosis:
-    r"""Find where disagreement comes from: label pairs, items, coders, groups, gaps in the design.
+    r"""Find the sources of disagreement: label pairs, items, coders, groups, design gaps.
 
     The observed disagreement :math:`D_o` is a sum over pairs of labels, so each pair of labels,
-    item, coder and group makes up a share of it; beside it stands the share that chance would give.
+    item, coder and group has a share of it, next to the share expected by chance.
 
     Parameters
     ----------
     data
         Labels to compare.
     name
-        Name or alias of the coefficient that is to be explained.
+        Name or alias of the coefficient to explain.
     distance, missing, duplicates, resample, labels
         As in :func:`~annomodels.agreement`.
     draws, seed
@@ -69,13 +69,13 @@ def diagnose(
 
     Returns
     -------
-    A :class:`~annomodels.coefficients.parts.results.Diagnosis`: sentences, and the tables they
-    rest on.
+    A :class:`~annomodels.coefficients.parts.results.Diagnosis`: sentences, and the tables behind
+    them.
 
     Raises
     ------
     NotApplicable
-        When the coefficient is unknown or cannot be taken apart.
+        When the coefficient is unknown or has no breakdown.
     AnnotationError
         When labels are not in the label set, a table is no distance, or repeats are an error.
 
@@ -224,13 +224,13 @@ def _coders(
 
 
 MOST_LABEL_PAIRS = 500
-ALL = 1.0 + 1e-9  # ratio of a part that is all of the disagreement, with room for rounding
+ALL = 1.0 + 1e-9  # ratio of a part with all of the disagreement, plus rounding
 
 
 class Bias:
-    """The label that each coder gives more often than the others do on the same items."""
+    """The label that each coder gives more often than others on the same items."""
 
-    # `distance` is the total variation distance of the coder's labels and those of the others: the
+    # `distance` is the total variation distance between the coder's and the other labels: the
     # disagreement that unequal margins alone enforce ("quantity disagreement", Pontius & Millones
     # 2011, doi:10.1080/01431161.2011.552923).
 
@@ -246,12 +246,12 @@ class Bias:
         self._more, self._given = left[rows] - right[rows], sums.total
 
     def by(self, weights: Floats) -> Floats:
-        """Difference of the shares of that label, [..., item] -> [..., coder]."""
+        """Return the difference in proportions of that label, [..., item] -> [..., coder]."""
         return over((self._more @ weights.T).T, (self._given @ weights.T).T)
 
 
 class LabelPairs:
-    """Pairs of different labels that occur, those with the largest share of disagreement first."""
+    """Observed pairs of different labels, by decreasing share of disagreement."""
 
     def __init__(self, setup: Setup) -> None:
         self.sums, self.distance = setup.sums, setup.request.distance
@@ -273,14 +273,14 @@ class LabelPairs:
 
 
 def share_columns(point: tuple[Floats, Floats], draws: tuple[Floats, Floats]) -> dict[str, Floats]:
-    """Columns of observed and expected shares, [part] each; their draws are [draw, part]."""
+    """Return columns of observed and expected shares, [part], from draws [draw, part]."""
     ratio = over(*draws)
     shares = spans("share", point[0], draws[0]) | {"by_chance": point[1]}
     return shares | spans("ratio", over(*point), ratio) | {"p_more": share_above(ratio, ALL)}
 
 
 def item_table(setup: Setup) -> pd.DataFrame:
-    """Share of each item that has pairs of labels, those with the largest share first."""
+    """Tabulate the share of each item that has label pairs, largest first."""
     sums = of_items(setup.rows, setup.convention)
     apart = sums.apart(setup.request.distance, setup.pooled).toarray()[0]
     given = sums.total.toarray()[0]

@@ -1,4 +1,4 @@
-"""Agreement of each group of items - documents, genres, batches - their mean, and their spread."""
+"""Agreement per group of items (documents, genres, batches), its mean and spread."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RULED = ("nobody_gave", "one_coder_gave")
 
 
 def between_groups(values: Floats, errors: Floats) -> tuple[float, float, float]:
-    """Return posterior median and 95 % interval of the standard deviation between groups."""
+    """Return the posterior median and 95 % interval of the SD between groups."""
     # Random effects (Higgins, Thompson & Spiegelhalter 2009, doi:10.1111/j.1467-985X.2008.00552.x):
     # values are normal around true values with the errors of their draws, these normal around a
     # mean, which is integrated out; the SD is uniform between 0 and 1. NaN below three groups.
@@ -86,7 +86,7 @@ def by_group_of_items(
     overall: list[Row | dict[str, Any]] = [("mean over groups", mean, mean_draws, len(known))]
     request = setup.request
     if not before(request.coefficient, setup.rows, request.convention):
-        # all items together; groups are drawn as a whole if there are enough of them
+        # all items together; groups are resampled if there are enough
         sample = make_sample(prepare(data, setup.duplicates, groups=many))
         pooled = float(point_values(sample, [request])[0].value)
         pooled_draws = draw_values(sample, [request], made if sample.n_units > 1 else 0, seed)[0]
@@ -102,7 +102,7 @@ def by_group_of_items(
         spread = {"value": value_of, "low": low, "high": high}
         overall.append({"what": "SD between groups", **spread, "n": int(np.isfinite(free).sum())})
         if len(known):
-            # the mean over these groups, with draws of their items, to compare a group with
+            # mean over these groups with draws of their items, as the reference for each group
             filled = np.where(ruled, value, drawn)
             whole = over(np.nansum(filled, axis=1), np.isfinite(filled).sum(1))
             if not many:
@@ -128,7 +128,7 @@ def by_group_of_items(
 
 
 def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> int | None:
-    """Code of the label that the rules are about, or None without rules."""
+    """Return the code of the label that the rules use, or None without rules."""
     if undefined != "label-given":
         if not isinstance(undefined, (int, float)):
             raise NotApplicable(
@@ -152,7 +152,7 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
 def _one(
     setup: Setup, code: int, draws: int, seed: int, undefined: Undefined, marked: int | None
 ) -> tuple[int, int, str, tuple[float, ...], Floats]:
-    """Numbers of items and coders, note, value with its two sides, and draws of one group."""
+    """Return item and coder counts, note, value with both sides, and draws of one group."""
     assert setup.data.group is not None
     rows = restrict(setup.rows, setup.data.group[setup.rows.item] == code, items=True)
     request = setup.request

@@ -23,7 +23,7 @@ SHARES = (
     *("share", "share_low", "share_high", "by_chance"),
     *("ratio", "ratio_low", "ratio_high", "p_more"),
 )
-"""Columns of a part of the disagreement, next to the part that chance would give."""
+"""Columns of observed and expected shares of disagreement."""
 _VALUE = COLUMNS["value"].called(digits=3)
 _COMMON = columns(_VALUE, "observed expected n")
 _SPECIFIC = COLUMNS["specific"].called(interval=("specific_low", "specific_high"))
@@ -36,19 +36,19 @@ SHOWN: dict[tuple[str, ...], tuple[Column, ...]] = {
     ),
     ("coder_a", "coder_b"): columns("coder_a coder_b", *_COMMON, "note"),
 }
-"""Columns that people look at, by the columns that name a part."""
+"""Displayed columns, by the columns that name a part."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(Drawn, Html):
-    """One coefficient less another.
+    """Difference of two coefficients.
 
     Parameters
     ----------
     title
-        What is subtracted from what.
+        Description of the difference.
     value
-        Difference of the classical values; NaN where one of them is undefined.
+        Difference of the classical values; NaN if one of them is undefined.
     draws
         Draws of the difference, shape [draw], NaN where one of them is undefined.
     notes
@@ -74,7 +74,7 @@ class Difference(Drawn, Html):
 
 
 class _Shown(Summary):
-    """A summary of several tables, whose first rows are printed."""
+    """Summary of several tables, which prints their first rows."""
 
     first: ClassVar[int]
     sentences: tuple[str, ...] = ()
@@ -95,21 +95,21 @@ class _Shown(Summary):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Breakdown(_Shown):
-    """Agreement in parts: a tidy table, and draws that all parts share.
+    """Agreement by part: a tidy table, and joint draws of all parts.
 
     Parameters
     ----------
     title, table, draws, notes, columns
         As of every summary. The table has one row for each part, with value, observed and expected
         as in :class:`~annomodels.coefficients.result.Agreement`; low and high are a 95 % interval.
-        The draws have the dimensions (draw, part), and ``whole`` (draw) for all data together.
+        The draws have the dimensions (draw, part), and ``whole`` (draw) for all data.
     overall
         The same for all parts together: a row for the whole data, and for groups also their mean
         and the spread between them.
     parts
         Columns of the table that name a part.
     measure
-        Variable of the draws that differences are taken of.
+        Variable of the draws for differences.
     """
 
     overall: pd.DataFrame = field(kw_only=True)
@@ -191,7 +191,7 @@ class Breakdown(_Shown):
         Raises
         ------
         ValueError
-            When the parts are no pairs, or there are more than 500 coders.
+            When the parts are not pairs, or there are more than 500 coders.
 
         Examples
         --------
@@ -228,31 +228,31 @@ def _name(name: Hashable) -> str:
 class Diagnosis(_Shown):
     """Sources of disagreement.
 
-    In every table share is the part of the observed disagreement, by_chance the part that chance
-    would give, ratio the one over the other, low and high ends of 95 % intervals, and p_more the
+    In every table, share is the part of the observed disagreement, by_chance the part expected
+    by chance, ratio their ratio, low and high ends of 95 % intervals, and p_more the
     probability that the ratio exceeds 1.
 
     Parameters
     ----------
     title, table, draws, notes, columns
-        As of every summary. The table holds label pairs, coders, groups and items one below the
-        other, with their shares; the draws are those of the shares.
+        As of every summary. The table lists label pairs, coders, groups and items
+        with their shares; the draws are of the shares.
     sentences
         Statements that the tables support with a probability of 0.95 or more.
     agreement
-        The coefficient asked for, with observed agreement, S and AC1 where labels are nominal.
+        The coefficient asked for, with observed agreement, S and AC1 if labels are nominal.
     label_pairs
         Pairs of different labels, those with most disagreement first.
     labels
-        Agreement on each label against the rest, as ``breakdown(data, "label")``; None where the
+        Agreement on each label against the rest, as ``breakdown(data, "label")``; None if the
         distance is not nominal.
     items
         Items with two labels or more, those with most disagreement first.
     coders
-        Coders, with their coefficient against the rest, what leaving them out would do, and what
-        label they give more often than others do on the same items.
+        Coders, with their coefficient against the rest, the effect of leaving them out, and
+        the label they give more often than others on the same items.
     groups
-        Documents or batches; None where there are none or items are drawn one by one.
+        Documents or batches; None without any, or if items are resampled.
     components
         Coders, items and labels of each component of the graph of who labeled what.
     """

@@ -1,7 +1,7 @@
-"""Sentences on the tables of a diagnosis; each is left out if it has no finding.
+"""Sentences on the tables of a diagnosis; each is omitted if it has no finding.
 
-Something is named if its posterior probability is .975 or more; among many, such as thousands of
-coders, so much more that chance would put half a name into the list.
+A finding needs a posterior probability of .975; among many candidates, such as thousands of
+coders, the threshold rises until the expected number of false findings is 0.5.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Rows = list[dict[str, Any]]
 
 
 def _clear(excess: Any, low: Any, high: Any, choices: int, n: Any = 1e6) -> Any:
-    """Test if a value from `n` items exceeds 0 although it was picked among many."""
+    """Test if a value from `n` items exceeds 0, corrected for selection among many."""
     p = max(SURE, 1 - FALSE_NAMES / max(choices, 1))
     return excess > stdtrit(np.maximum(n - 1, 1), p) * (high - low) / WIDTH
 
@@ -83,7 +83,7 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[Note]:
 
 
 def about_labels(found: Breakdown | None, title: str) -> list[Note]:
-    """Name the labels that coders tell from the rest worse than all labels together."""
+    """Name labels with lower agreement against the rest than all labels together."""
     if found is None or len(found.table) < 3 or "whole" not in found.draws:
         return []
     rows = found.table[(found.table["n"] >= FEW) & found.table["value"].notna()]
@@ -105,7 +105,7 @@ def about_items(table: pd.DataFrame) -> list[Note]:
 
 
 def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[Note]:
-    """Name coders whose leaving would raise the coefficient, and what coders overuse."""
+    """Name coders whose removal would raise the coefficient, and overused labels."""
     gain = (table["difference"], table["difference_low"], table["difference_high"])
     sure = (table["p_better_without"] >= SURE) & (table["n"] >= FEW) & (gain[0] >= VISIBLE)
     better = table[sure & _clear(*gain, len(table), table["n"])]
@@ -124,7 +124,7 @@ def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[Note]:
 
 
 def _overuse(table: pd.DataFrame, n_labels: int) -> list[Note]:
-    """Name labels that a coder gives more often than the others do on the same items."""
+    """Name labels that a coder gives more often than others on the same items."""
     sure = (table["over_by"] >= 2 * POINTS) & (table["n"] >= FEW)
     excess = (table["over_by"], table["over_low"], table["over_high"])
     sure &= _clear(*excess, len(table) * n_labels, table["n"])
@@ -139,7 +139,7 @@ def _overuse(table: pd.DataFrame, n_labels: int) -> list[Note]:
 
 
 def about_constant_coders(table: pd.DataFrame, shares: dict[Hashable, float]) -> list[Note]:
-    """Name coders who gave one label only, where that is more than a short list of items."""
+    """Name coders who gave only one label on more than a few items."""
     rows = table[table["only"].notna() & (table["n"] >= 2)][["coder", "only", "n"]]
     odd = [r for r in _records(rows) if shares[r["only"]] ** r["n"] < RARE_BY_CHANCE]
     return _named("constant_coder", sorted(odd, key=lambda row: -row["n"]), "constant_others")
@@ -198,7 +198,7 @@ def why_so_low(setup: Setup, value: float, by_chance: float) -> list[Note]:
     if np.isnan(value):
         return []
     rest, mixed, _ = one_against_rest(tables).together[code]
-    # share of the other labels whose partner is another one too
+    # proportion of the other labels whose partner is also another label
     met = float(over(2 * rest, 2 * rest + mixed))
     low = "less" if value < 0 else "little more" if value < 0.3 else "more"
     words = {"label": label, "title": title, "value": value, "share": share, "low": low}

@@ -42,11 +42,11 @@ from annomodels.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    data: Annotations  # the annotations, with the label set that counts
+    data: Annotations  # annotations, with the label set in use
     rows: Rows  # their codes, one item for each item of the data
     sample: Sample  # equal items counted once, and how their weights are drawn
     request: Request  # coefficient, distance and convention
-    duplicates: Duplicates  # what was done where a coder labeled an item twice
+    duplicates: Duplicates  # treatment of repeated labels by one coder
 
     @property
     def convention(self) -> Weighing:
@@ -64,7 +64,7 @@ class Setup:
         return of_items(self.sample.rows, self.convention)
 
     def shares(self, sums: Sums) -> Callable[[Floats], tuple[Floats, Floats]]:
-        """Shares of parts under weights of the items; the distance is that of the data."""
+        """Return a function from item weights to the shares of parts."""
         return lambda weights: sums.shares(weights, self.request.distance, self.pooled)
 
     @cached_property
@@ -82,10 +82,10 @@ def set_up(
     labels: Sequence[Hashable] | None = None,
     whole: bool = False,
 ) -> Setup:
-    """Check what is asked for; see :func:`~annomodels.agreement` for the parameters."""
+    """Check the options; see :func:`~annomodels.agreement` for the parameters."""
     if labels is not None:
         data = with_labels(data, labels)
-    # asked first, as the request would ask for chance levels that nothing here takes
+    # checked first, because the request would require chance levels
     taken_apart = not find(name).chance
     request = make_requests(data, name, distance, missing)[0] if taken_apart else None
     if request is not None and not whole:
@@ -97,7 +97,7 @@ def set_up(
             "ac1 or percent."
         )
     rows = prepare(data, duplicates, by_group(data, resample))
-    # items of different groups are never counted as one, as their groups may be asked for
+    # never merge items of different groups, because groups may be requested
     apart = rows if data.group is not None else collapse(rows)
     return Setup(data, rows, make_sample(apart), request, duplicates)
 
@@ -114,11 +114,11 @@ Row = tuple[str, float, Floats, int]
 FEWEST = 200
 MOST_NUMBERS = 16_000_000
 MOST_WORK = 2_000_000_000
-TIGHT = 8  # arrays of parts are short-lived; wide blocks of draws make sparse products quick
+TIGHT = 8  # part arrays are short-lived; wide blocks of draws make sparse products fast
 
 
 def planned(asked: int, numbers: int, work: int) -> int:
-    """Choose the number of draws: as asked, fewer if each has many numbers or sparse products."""
+    """Choose the number of draws: as requested, or fewer if each is expensive."""
     most = min(MOST_NUMBERS // max(numbers, 1), MOST_WORK // max(work, 1))
     return min(asked, max(FEWEST, most))
 
@@ -126,7 +126,7 @@ def planned(asked: int, numbers: int, work: int) -> int:
 def collect(
     sample: Sample, measure: Measure, draws: int, seed: int, width: int
 ) -> dict[str, Floats]:
-    """Measures of every draw, [draw, ...] each; a coefficient's value."""
+    """Collect the measures of every draw, [draw, ...] each."""
 
     def one(weights: Floats) -> dict[str, Floats]:
         found = measure(weights)
@@ -140,7 +140,7 @@ def collect(
 def drawn(
     setup: Setup, measure: Measure, asked: int, seed: int, numbers: int, work: int, width: int
 ) -> tuple[dict[str, Any], dict[str, Floats], list[str]]:
-    """Measures under the classical weights and of every draw, and notes on the draws."""
+    """Return measures under classical weights and of every draw, and notes on the draws."""
     made = planned(asked, numbers, work)
     found = collect(setup.sample, measure, made, seed, width)
     return dict(measure(setup.sample.point)), found, notes_of(setup, asked, made)
@@ -178,14 +178,14 @@ def finish(
     notes: Sequence[str],
     measure: str = "value",
 ) -> Breakdown:
-    """Put a breakdown together; draws named "whole" are those of the first overall value."""
+    """Build a breakdown; draws named "whole" are of the first overall value."""
     rows: list[Mapping[str, Any]] = []
     for row in overall:
         if isinstance(row, Mapping):
             rows.append(row)
             continue
         name, value, drawn, n = row
-        # one item or none gets no interval
+        # no interval with fewer than two items
         low, high = map(float, interval(drawn if n > 1 else drawn[:0], value=value))
         rows.append({"what": name, "value": value, "low": low, "high": high, "n": n})
     return Breakdown(
@@ -205,7 +205,7 @@ def dataset(
     variables: Mapping[str, Floats],
     whole: float = float("nan"),
 ) -> xr.Dataset:
-    """Draws with the dimension named after the parts, "pair" for two columns of names."""
+    """Build the draws, with a dimension named after the parts ("pair" for two columns)."""
     held = {name: draws for name, draws in variables.items() if len(draws)}
     if not set(held) - {"whole"}:
         return xr.Dataset()
@@ -253,7 +253,7 @@ class Overlap:
 
 
 def overlap(rows: Rows) -> Overlap:
-    """Find the connected components, and what each coder shares."""
+    """Find the connected components, and the items that each coder shares."""
     n_coders, n_items = rows.n_coders, rows.n_items
     ones = np.ones(len(rows.item))
     given = sparse.csr_array((ones, (rows.coder, rows.item)), (n_coders, n_items))
