@@ -1,4 +1,4 @@
-"""Readers and writers of documents with coreference: one file for each family of formats.
+"""Readers and writers of documents with coreference: one module per format family.
 
-May import the files above it in ``io``, and errors and data.
+May import the parent modules in ``io``, and errors and data.
 """

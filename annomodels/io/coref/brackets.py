@@ -1,4 +1,4 @@
-"""Coreference as brackets beside the words: CoNLL-2012, and CorefUD in CoNLL-U."""
+"""Read coreference from bracket columns: CoNLL-2012, and CorefUD in CoNLL-U."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annomodels.errors import Option
 from annomodels.io.border import Members
 from annomodels.io.coref.parts import Crossing, Marks, Options, Part, Reading, crossings
 
-# -- CoNLL-2012: one word a line, clusters as numbered brackets in the last column -----------------
+# -- CoNLL-2012: one word per line, clusters as numbered brackets in the last column ---------------
 
 
 BEGIN = re.compile(r"#begin document \(?(.*?)\)?(?:; part (\d+))?\s*$")
@@ -31,7 +31,7 @@ def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Opt
 
 class _Conll(Reading):
     crossing: Crossing = "error"
-    _start = 0  # line in which the open document begins; 0 between documents
+    _start = 0  # first line of the open document; 0 between documents
 
     def take(self, number: int, line: str) -> None:
         if line.startswith("#begin document"):
@@ -40,7 +40,7 @@ class _Conll(Reading):
             title, part = found.groups() if found else (line[15:].strip(), None)
             self.begin(title if part is None or not int(part) else f"{title}#{int(part)}")
             self._start = number
-            # Number of opening, cluster, first word, line.
+            # By cluster: order of opening, first word, line.
             self._open: dict[str, list[tuple[int, int, int]]] = {}
             self._spans: list[tuple[int, str, Span, int]] = []
             self._opened = 0
@@ -102,7 +102,7 @@ class _Conll(Reading):
         marks = Marks()
         clusters: dict[str, list[str]] = {}
         for order, cluster, span, _ in sorted(self._spans, key=lambda one: one[0]):
-            if marks.add(f"m{order}", span):  # of copies, the one that was opened first
+            if marks.add(f"m{order}", span):  # of equal spans, keep the one opened first
                 clusters.setdefault(cluster, []).append(f"m{order}")
         genre = self.name.split("/")[0] if "/" in self.name else None
         self.end(marks.layer(self.coder, clusters.values()), genre)
@@ -170,7 +170,7 @@ class _CorefUD(Reading):
             what = f"The line has {len(columns)} columns, not {COLUMNS}."
             self.problem(what, number, "CoNLL-U has ten columns separated by tabs.")
             return
-        if "-" in columns[0]:  # the surface form of several words
+        if "-" in columns[0]:  # surface form of a multiword token
             return
         here = self.word(columns[1], number)
         misc = dict(part.partition("=")[::2] for part in columns[9].split("|"))
@@ -276,7 +276,7 @@ class _CorefUD(Reading):
     def _split_antecedents(
         self, marks: Marks, clusters: dict[str, list[str]]
     ) -> dict[str, Judgment]:
-        """Plural readings: the last mention of each part before the first mention of the whole."""
+        """Return plural readings: each part's last mention before the whole's first mention."""
         out = {}
         for whole, (parts, line) in self._splits.items():
             unknown = sorted(e for e in {whole, *parts} if e not in clusters)

@@ -1,4 +1,4 @@
-"""Coreference as lists of mentions: JSON lines of clusters, and tables of chains."""
+"""Read coreference from lists of mentions: JSON lines of clusters, tables of chains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from annomodels.io.tables.table import TextRows, from_records
 def read_jsonlines(
     files: Members, name: str, coder: str, unnamed: str, options: Options
 ) -> list[Part]:
-    """Documents of a file; a line may name its own coder and genre."""
+    """Read the documents of a file; a line may name its coder and genre."""
     source = files.where(name)
     values, lines = json_lines(files.text(name, options.encoding), source)
     parts, problems = [], []
@@ -78,7 +78,7 @@ def _document(value: object, coder: str, unnamed: str) -> Document:
 
 
 def _words(sentence: object) -> list[str]:
-    """Words of a sentence: a list of texts, or of objects with a text."""
+    """Return the words of a sentence: a list of strings, or of objects with ``text``."""
     words = sentence.get("tokens") if isinstance(sentence, dict) else sentence
     if not isinstance(words, list):
         raise _fail(f"{sentence!r} is not a sentence.", 'Write a list of words, ["We", "go"].')
@@ -94,7 +94,7 @@ def _number(value: object) -> int:
 
 
 def _span(mention: object) -> Span:
-    """Span of [first, last], of [[first, last], ...] or of {"tokens": [...]}."""
+    """Return the span of [first, last], of [[first, last], ...] or of {"tokens": [...]}."""
     if isinstance(mention, dict) and isinstance(mention.get("tokens"), list):
         return Span(tuple(map(_number, mention["tokens"])))
     if isinstance(mention, list) and mention and all(isinstance(p, list) for p in mention):
@@ -109,7 +109,7 @@ def _span(mention: object) -> Span:
 
 
 def _by_sentence(mention: object, starts: Iterable[int]) -> Span:
-    """Span of [sentence, first, last], counted within the sentence."""
+    """Return the span of [sentence, first, last], with positions in the sentence."""
     if not isinstance(mention, list) or len(mention) != 3:
         raise _fail(f"{mention!r} is not a mention.", "Write [sentence, first, last].")
     sentence, first, last = map(_number, mention)
@@ -119,7 +119,7 @@ def _by_sentence(mention: object, starts: Iterable[int]) -> Span:
     return Span.between(begin[sentence] + first, begin[sentence] + last)
 
 
-# -- tables of item, coder and chain (or label), as ezCoref gives them -----------------------------
+# -- tables of item, coder and chain (or label), as ezCoref exports them ---------------------------
 
 
 ITEM = re.compile(r"(.*)#(\d+:\d+-\d+)$")
@@ -131,7 +131,7 @@ Rows = dict[str, dict[str, tuple[str, int]]]
 def read_chains(
     files: Members, name: str, coder: str, unnamed: str, options: Options
 ) -> list[Part]:
-    """Documents of a table; an item is document#sentence:first-end, `end` not included."""
+    """Read the documents of a table; an item is document#sentence:first-end, end exclusive."""
     source = files.where(name)
     lines = TextRows(files.text(name, options.encoding), source)
     table = from_records(lines, lambda: lines.lines, source, lines.delimiter)
@@ -232,7 +232,7 @@ class _Chains:
         return out
 
     def _from_chains(self, held: Mapping[str, tuple[str, int]]) -> dict[str, list[str]] | None:
-        """Nearest mentions before in each chain."""
+        """Return the nearest preceding mention in each chain of each mention."""
         sets: dict[str, frozenset[str]] = {}
         for place, (label, line) in held.items():
             members = [one for one in label.split("|") if one]

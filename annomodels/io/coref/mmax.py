@@ -1,4 +1,4 @@
-"""MMAX2 projects: words and markables in XML files, by a project file that names them."""
+"""Read MMAX2 projects: a project file with XML files of words and markables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ATTRIBUTES: dict[str, str] = {
     "near": "",
     "dominating": "",
 }
-"""Attribute that holds each property of a markable; "" where there is none by default."""
+"""Default attribute for each property of a markable; "" for none."""
 
 EMPTY = ("", "empty")
 
@@ -66,12 +66,12 @@ class _Project:
         return elements(self.files.read(name), self.files.where(name))
 
     def find(self, name: str) -> str | None:
-        """Place of a file that is named relative to the project file, without leaving the root."""
+        """Return the path of a file named relative to the project file; None if absent."""
         inside = posixpath.normpath(posixpath.join(self.folder, name))
         return inside if inside in self.files else None
 
     def parse(self, name: str) -> tuple[str, list[Element]]:
-        """Name for messages and elements of a file."""
+        """Return the name of a file for messages, and its elements."""
         return self.files.where(name), self._parse(name)
 
 
@@ -147,7 +147,7 @@ class _Mmax(Reading):
             self.found[one] = (element, level, source)
 
     def _span(self, element: Element, source: str) -> list[int]:
-        """Positions of a span such as word_3..word_5,word_9: ranges follow the order of words."""
+        """Return word positions of a span such as word_3..word_5,word_9, ranges in word order."""
         out: list[int] = []
         for piece in element.attributes.get("span", "").split(","):
             ends = [end.strip() for end in piece.split("..")]

@@ -1,4 +1,4 @@
-"""Documents of one coder, with the lines they come from, and their union."""
+"""Documents of one coder with their line numbers, and functions to merge them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Part:
 
 
 class Reading:
-    """A file while it is read: its documents so far, and the words of the one that is open."""
+    """State of a file being read: finished documents, and words of the open document."""
 
     def __init__(self, source: str, coder: str) -> None:
         self.source = source
@@ -83,7 +83,7 @@ class Reading:
 
 
 class Marks:
-    """Markables of one coder while a file is read; of equal ones, the first stays."""
+    """Markables of one coder while a file is read; of equal markables, the first is kept."""
 
     def __init__(self) -> None:
         self.markables: dict[str, Markable] = {}
@@ -92,7 +92,7 @@ class Marks:
         self.repeated = 0
 
     def add(self, one: str, span: Span, level: str = "phrase", head: int | None = None) -> bool:
-        """Add a markable; False if its words are taken, so that its id stands for the first."""
+        """Add a markable; if its words are taken, map its id to the first and return False."""
         markable = Markable(one, span, level, head)
         first = self._by_key.setdefault(markable.key, one)
         self._kept[one] = first
@@ -116,7 +116,7 @@ class Marks:
         near_identity: Iterable[frozenset[str]] = (),
         dominating: Mapping[frozenset[str], str] | None = None,
     ) -> Layer:
-        """Layer of what was added; a mention in two clusters stays in the first."""
+        """Return the layer; a mention in two clusters stays in the first."""
         sets: list[frozenset[str]] = []
         taken: set[str] = set()
         for cluster in clusters or ():
@@ -141,7 +141,7 @@ class Marks:
 def crossings(
     spans: Iterable[tuple[Span, str, str]], crossing: Crossing, remedy: str
 ) -> list[Problem]:
-    """Problems with spans that overlap without one holding the other."""
+    """Return a problem for each span that overlaps another without nesting."""
     if crossing == "keep":
         return []
     problems = []
@@ -159,7 +159,7 @@ def crossings(
 
 
 def by_kind(problems: Iterable[Problem]) -> list[Problem]:
-    """Problems that differ in nothing but numbers, names and files, told once with a count."""
+    """Merge problems that differ only in numbers, names and files, with a count."""
     kinds: dict[str, list[Problem]] = {}
     for one in problems:
         kinds.setdefault(re.sub(r"'[^']*'|\d[\d,]*|, (?=')", "", one.what), []).append(one)
@@ -175,7 +175,7 @@ def by_kind(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def check_linked(parts: Sequence[Part]) -> None:
-    """Stop where no mention is linked with another, because chains were written otherwise."""
+    """Raise if no mentions are linked, because chains are encoded differently."""
     said = [part.unlinked for part in parts if part.unlinked is not None]
     marked = [part for part in parts if part.document.keys]
     if said and len(said) == len(marked):
@@ -183,7 +183,7 @@ def check_linked(parts: Sequence[Part]) -> None:
 
 
 def aligned(parts: Iterable[Part]) -> list[Document]:
-    """Put the layers of each document together, after a check that its words are the same."""
+    """Merge the layers of each document after checking that its words are equal."""
     first: dict[str, Part] = {}
     layers: dict[str, dict[str, Layer]] = {}
     sources: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""Read documents with coreference from files, all coders put together."""
+"""Read documents with coreference from files, and merge all coders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Paths = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write coreference down; ``read_name`` of ``coref/home.py`` reads it."""
+    """Coreference format; ``read_name`` in ``coref/home.py`` reads it."""
 
     name: str
     title: str
@@ -78,10 +78,10 @@ FORMATS: tuple[Format, ...] = (
 )
 _PROJECT = "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)"
 PROJECT = Format("inception", _PROJECT, "standoff", lambda files, name: False, False)
-"""Told by the whole of a folder or archive, and read as a whole."""
+"""Format that is detected and read as a folder or archive, not file by file."""
 PROJECT_ENDINGS = (".tsv", ".xmi", ".zip")
 ENDINGS = {"_conll": "conll", ".conll": "conll", ".conllu": "corefud"}
-"""Names by which a file is known that does not look like any format, so that it says why."""
+"""Formats by file ending for files that match no format, so that a reader reports why."""
 
 
 def read(
@@ -106,7 +106,7 @@ def read(
     ``mmax2``      a project file (.mmax), its words, markables and common_paths.xml
     ``brat``       .ann beside .txt; clusters from relations, or from labels
     ``jsonlines``  sentences and clusters of [first, last]; gaps as [[first, last], ...]
-    ``chains``     a table of item, coder, chain (or label), as ezCoref has it
+    ``chains``     a table of item, coder, chain (or label), as ezCoref exports it
     ``inception``  a project of INCEpTION or WebAnno, in WebAnno TSV 3 or UIMA CAS
     =============  ===========================================================================
 
@@ -115,9 +115,9 @@ def read(
     Parameters
     ----------
     paths
-        A file, a folder, a zip archive, or several; or a mapping from coder to them. Without a
-        mapping, the coder is the name of the folder that a file lies in where several folders hold
-        files of the same name, or where the format does not name documents; else that of the file.
+        One or several files, folders or zip archives, or a mapping from coders to them. Without a
+        mapping, the coder is the file name. It is the folder name if file names repeat, or if the
+        format does not name documents.
     format
         A name from the table, or "auto".
     coder
@@ -128,21 +128,22 @@ def read(
         "error" or "keep" for brackets that cross in CoNLL-2012.
     relations
         Names of brat relations that mean coreference; by default Coref, Coreference, Ident,
-        Identity and Equiv. Of an INCEpTION project, the layer of the chains, if there are several.
+        Identity and Equiv. For an INCEpTION project with several
+        layers of chains, the layer to read.
     chain_from
         What makes chains in brat: "relations", or the "label" of each mention, such as Anne-8.
-        Where labels end in numbers, those without (PROP_PER) are read as marks of another kind.
+        If some labels end in numbers, labels without a number (PROP_PER) do not name chains.
     attributes
         Attributes of MMAX2 markables: "set" (coref_class), "pointer" (antecedent), "category",
         "head" (id of a word), "near" (near-identity pointers) and "dominating".
     genre
-        Text type from the name of a document, in place of what the files say.
+        Function from document name to text type; overrides the text types in the files.
 
     Returns
     -------
     list of Document
-        In the order in which they were found, each with its coders and with ``notes``, for
-        instance on mentions that not all coders marked.
+        In file order, each with its coders and with ``notes``, for example on mentions that not
+        all coders marked.
 
     Raises
     ------
@@ -230,7 +231,7 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
 
 
 def _folder(unit: _Unit) -> str:
-    """Name of the folder that holds a file or a project: the first below the one given."""
+    """Return the folder that contains a file or project: the first below the given one."""
     inside = posixpath.dirname(unit.name)
     if inside:
         return inside.split("/")[0]
@@ -247,12 +248,12 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
     if form is PROJECT or (form is None and _is_project(files)):
         return [_Unit(files, names[0], PROJECT)]
     if place.is_file() and place.suffix in (".mmax", ".ann"):
-        files = open_members(place.parent)  # the project lies around it
+        files = open_members(place.parent)  # the project files are in its folder
         names = (place.name,)
     chosen = [form] if form is not None else FORMATS
     units = []
     for name in names:
-        # a single file is read as the format that was said
+        # read a single file as the given format
         fits = (f for f in chosen if (form is f and len(names) == 1) or f.matches(files, name))
         found = next(fits, None)
         if found is None and form is None:

@@ -1,4 +1,4 @@
-"""Coreference by characters of a text: brat, and projects of INCEpTION and WebAnno."""
+"""Read coreference with character offsets: brat, INCEpTION and WebAnno projects."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Brat(Reading):
         self.by_label = options.chain_from == "label"
 
     def part(self, unnamed: str) -> Part:
-        """Read mentions first, then relations, which may stand before them."""
+        """Read mentions first, then relations, which may precede them in the file."""
         for line, row in self.said.unread:
             word, remedy = "a relation", "Write R1<tab>Coref Arg1:T5 Arg2:T2 or *<tab>Equiv T1 T4."
             if row.startswith("T"):
@@ -82,7 +82,7 @@ class _Brat(Reading):
         return [Note(text, f"chains {self.coder} {others}")]
 
     def _unlinked(self) -> Problem | None:
-        """Report that no relation links mentions, so that each would be a chain of its own."""
+        """Return a problem if no relation links mentions, so that all would be singletons."""
         if self.links or len(self.labels) < 2:
             return None
         named = sorted(chain_labels(self.labels.values()))
@@ -130,7 +130,7 @@ class _Brat(Reading):
         names = chain_labels(self.labels.values())
         first: dict[str, str] = {}
         chain_of: dict[str, str] = {}
-        # a chain and a form on the same words are one mention, marked twice on purpose
+        # a chain label and a form label on the same words are one mention
         self.marks.repeated = 0
         for one, label in self.labels.items():
             kept = self.marks.kept(one)
@@ -155,12 +155,12 @@ class _Brat(Reading):
 
 
 def _words_at(place: tuple[int, int], starts: Sequence[int], ends: Sequence[int]) -> range:
-    """Words that a stretch of text covers or touches."""
+    """Return the words that a span of text overlaps."""
     return range(bisect_right(ends, place[0]), bisect_left(starts, place[1]))
 
 
 def chain_labels(labels: Iterable[str]) -> frozenset[str]:
-    """Labels that may name chains: those that end in a number, if any do; else all."""
+    """Return labels that may name chains: those that end in a number, or all if none does."""
     every = frozenset(labels)
     for pattern in NUMBERED:
         found = frozenset(label for label in every if pattern.fullmatch(label))
@@ -203,7 +203,7 @@ def read_inception(
 
 
 def _chains(spans: Spans, options: Options) -> list[span_builder.Span]:
-    """Take the marks in chains of one layer, each once whatever features it has."""
+    """Return the chain marks of one layer, each once for all its features."""
     marks = [mark for mark in spans.spans if mark.chain]
     layers = sorted({_layer(mark) for mark in marks})
     wanted = [layer for layer in layers if not options.relations or layer in options.relations]
@@ -224,7 +224,7 @@ def _chains(spans: Spans, options: Options) -> list[span_builder.Span]:
 
 
 def _layer(mark: span_builder.Span) -> str:
-    """Layer of a mark, without the feature."""
+    """Return the layer of a mark, without the feature."""
     return mark.question.partition(".")[0]
 
 

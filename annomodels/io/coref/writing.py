@@ -34,37 +34,37 @@ def write(
     singletons: bool = True,
     force: bool = False,
 ) -> tuple[str, ...]:
-    """Write the clusters of one coder; :func:`read` gives the same documents back.
+    """Write the clusters of one coder; :func:`read` returns the same documents.
 
     Parameters
     ----------
     corpus
-        A document or several; those that the coder did not work on are left out.
+        One or more documents; documents without this coder are left out.
     path
-        Where to; the file appears when it is complete.
+        Output file; it appears when it is complete.
     coder
-        Whose clusters, such as "silver"; may be left out where there is only one.
+        Coder of the clusters, such as "silver"; optional if there is only one.
     format
         "jsonlines", "conll" (CoNLL-2012 with twelve columns), or "auto" to go by the ending of the
         path: .jsonl or .conll.
     singletons
-        Whether to write mentions that corefer with nothing.
+        Whether to write mentions that do not corefer with any other.
     force
-        Whether to overwrite a file.
+        Whether to overwrite an existing file.
 
     Returns
     -------
     tuple of str
-        What could not be written: CoNLL-2012 has neither mentions with gaps nor words with spaces.
+        Notes on content that was lost: CoNLL-2012 has no mentions with gaps or words with spaces.
 
     Raises
     ------
     AnnotationError
-        When there is no such coder, or there are several and none is named.
+        If the coder is unknown, or if there are several and none is named.
     NotApplicable
-        When there is no such format.
+        If the format is unknown.
     OutputError
-        When the file is there, or cannot be written.
+        If the file exists or cannot be written.
 
     Examples
     --------
