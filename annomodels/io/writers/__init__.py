@@ -1,4 +1,4 @@
-"""Ways back into tools: gold labels, soft labels and judgements in the layouts they import.
+"""Write gold labels, soft labels and judgments in layouts that tools import.
 
 ``catalog.py`` lists them. May import errors, validation, annotations and the rest of ``io``.
 """

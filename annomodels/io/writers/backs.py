@@ -1,4 +1,4 @@
-"""Gold labels for tools: predictions, suggestions, tasks to review, tests."""
+"""Write gold labels for tools: predictions, suggestions, tasks to review, tests."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 NEEDED = ("item", "label", "probability")
-# probabilities of gold labels that are of no label; a table with those of the labels lacks them,
-# since a label may be called contested
+# probabilities of the item, not of a label; a table with label probabilities lacks them, because a
+# label may be named contested
 OF_ITEMS = ("p_contested", "p_ambiguous", "p_easy")
 
 
 @dataclass(frozen=True)
 class GoldItem:
-    """One item: its label ("" if it is not settled), how probable it is, and what it says."""
+    """Item with its gold label ("" if it is not settled), its probability and its text."""
 
     item: str
     text: str
@@ -37,7 +37,7 @@ class GoldItem:
 
     @property
     def doubt(self) -> float:
-        """Entropy of the label in bits; without soft labels that of the label against the rest."""
+        """Entropy of the label in bits; without soft labels, of the label versus the rest."""
         parts = list(self.soft.values()) or [self.probability, 1 - self.probability]
         return sum(p * math.log2(1 / p) for p in parts if p > 0)
 
@@ -56,7 +56,7 @@ class GoldList:
 def gold_list(
     gold: object, question: str = "label", texts: Mapping[object, str] | None = None
 ) -> GoldList:
-    """Take gold labels out of what ``fit.gold()`` gave, or out of a table."""
+    """Return the gold labels in a result of ``fit.gold()`` or in a table."""
     table = with_soft(gold)
     lacking = [name for name in NEEDED if name not in table.columns]
     if lacking:
@@ -65,7 +65,7 @@ def gold_list(
     named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
     if set(named_p) <= set(OF_ITEMS):
         named_p = []
-    # the next label is predicted beside P(truth); a label may be called next_a, too
+    # p_next_a predicts the next label a, unless a label is named next_a
     predicted = [n for n in named_p if n.startswith("p_next_") and f"p_{n[7:]}" in named_p]
     soft = [name for name in named_p if name not in predicted]
     labels = [name[2:] for name in soft] or sorted(
@@ -95,7 +95,7 @@ def _said(label: object) -> bool:
 
 
 def with_soft(gold: Any) -> pd.DataFrame:
-    """Table of a summary, with the probability of each label; a table as it is."""
+    """Add the probability of each label to the table of a summary; return tables unchanged."""
     table: pd.DataFrame = getattr(gold, "table", gold)
     draws = getattr(gold, "draws", None)
     if draws is None or "p_truth" not in draws:
@@ -131,7 +131,7 @@ def _task(item: GoldItem, question: str) -> dict[str, Any]:
 
 
 def prodigy_review(gold: GoldList) -> str:
-    """Examples of Prodigy, the most doubtful first."""
+    """Return Prodigy examples, the most doubtful first."""
     rows = []
     for item in gold.doubtful:
         meta = {"item": item.item, "probability": round(item.probability, 4)}
@@ -141,7 +141,7 @@ def prodigy_review(gold: GoldList) -> str:
 
 
 def _hash(name: str) -> int:
-    """Hash of an example: its own where the item is named by it, else one that stays the same."""
+    """Return the hash of an example: the item name if it is a hash, else its CRC-32."""
     try:
         number = int(name)
     except ValueError:
@@ -150,7 +150,7 @@ def _hash(name: str) -> int:
 
 
 def hugging_face(gold: GoldList) -> str:
-    """Rows for ``datasets.load_dataset("json")``, with the soft labels as one column of lists."""
+    """Return rows for ``datasets.load_dataset("json")``, with the soft labels as lists."""
     rows = [
         {
             "item": item.item,

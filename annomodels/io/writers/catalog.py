@@ -1,4 +1,4 @@
-"""Everything that can be written, by name: labels in layouts, and gold labels for tools."""
+"""All output formats by name: labels in layouts, and gold labels for tools."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ BACKS: Mapping[str, Writer] = _by_name(
     Writer("appen", "Appen, test questions", backs.appen_tests, "csv"),
 )
 
-# of gold spans; a maker gives the files by their names, an only file has none
+# gold spans; `make` returns files by name, and a single file has the name ""
 SPAN_BACKS: Mapping[str, Writer] = _by_name(
     Writer("brat", "brat, texts and annotations (a folder)", spans.brat, "folder"),
     Writer("webanno", "WebAnno TSV 3.3, a file per document (a folder)", spans.webanno, "folder"),
@@ -71,7 +71,7 @@ SPAN_BACKS: Mapping[str, Writer] = _by_name(
 
 
 def span_files(gold: object, to: str, source: Spans | None = None) -> dict[str, str]:
-    """Return the files of gold spans for a tool by their names; an only file has none."""
+    """Return the files of gold spans for a tool by name; a single file has the name ""."""
     found = spans.gold_spans(gold, source)
     writer = named(to, SPAN_BACKS)
     spans.with_texts(found, to)
@@ -80,7 +80,7 @@ def span_files(gold: object, to: str, source: Spans | None = None) -> dict[str, 
 
 
 def put_files(files: Mapping[str, str], path: Path, force: bool) -> Path:
-    """Write a file, or several below a folder; texts as UTF-8."""
+    """Write one file, or several in a folder, as UTF-8."""
     for name, made in files.items():
         place = path / name if name else path
         if name:
@@ -112,14 +112,14 @@ def write(
     data
         The annotations.
     path
-        The file. Tables are written by its ending: .csv, .tsv, .jsonl, .json or .parquet.
+        The file. Its ending sets the format of a table: .csv, .tsv, .jsonl, .json or .parquet.
     to
         "long", "wide", "crowd-kit", "cleanlab", "k-alpha", "recal", "mace", "label-studio",
         "prodigy" or "argilla".
     force
-        Whether a file that is there may be replaced.
+        Whether to replace an existing file.
     spreadsheet
-        Whether to put an apostrophe before texts that a spreadsheet takes for formulas.
+        Whether to put an apostrophe before strings that a spreadsheet reads as formulas.
 
     Returns
     -------
@@ -129,11 +129,11 @@ def write(
     Raises
     ------
     NotApplicable
-        When there is no such layout.
+        If the layout is unknown.
     AnnotationError
-        When a matrix was asked for and a coder labeled an item twice.
+        If the layout is a matrix and a coder labeled an item twice.
     OutputError
-        When the file is there already or cannot be written.
+        If the file exists or cannot be written.
 
     Examples
     --------
@@ -157,13 +157,13 @@ def write_gold(
     force: bool = False,
     spreadsheet: bool = False,
 ) -> Path:
-    """Write gold labels so that a labeling tool imports them.
+    """Write gold labels in a format that a labeling tool imports.
 
     Parameters
     ----------
     gold
-        What ``fit.gold()`` gave, of spans too, or a data frame with the columns item, label,
-        probability and perhaps ``p_<label>`` and ``p_next_<label>``. An empty label counts as
+        Result of ``fit.gold()``, also for spans, or a data frame with the columns item, label,
+        probability and optionally ``p_<label>`` and ``p_next_<label>``. An empty label means
         not settled.
     path
         The file.
@@ -171,17 +171,17 @@ def write_gold(
         "label-studio" (predictions), "label-studio-review" (tasks, most doubtful first),
         "prodigy", "argilla" (suggestions), "hugging-face" (soft labels as a list), "toloka"
         (control tasks), "appen" (test questions) or "parquet" (a column ``p_<label>`` per label).
-        Of spans "brat" or "webanno" (a folder), "conll", "label-studio", "prodigy", "doccano" or
+        For spans: "brat" or "webanno" (a folder), "conll", "label-studio", "prodigy", "doccano" or
         "spacy".
     question
         Name of the question in the tool.
     texts
-        Text of each item; without it, the name of the item stands there. Of spans the spans that
-        were fitted, which have texts and tokens.
+        Text of each item [default: the item name]. For gold spans, the fitted spans, which have
+        texts and tokens.
     force
-        Whether a file that is there may be replaced.
+        Whether to replace an existing file.
     spreadsheet
-        Whether to put an apostrophe before texts that a spreadsheet takes for formulas.
+        Whether to put an apostrophe before strings that a spreadsheet reads as formulas.
 
     Returns
     -------
@@ -191,11 +191,11 @@ def write_gold(
     Raises
     ------
     NotApplicable
-        When there is no such tool.
+        If the tool is unknown.
     AnnotationError
-        When `gold` is no table of gold labels.
+        If `gold` is not a table of gold labels.
     OutputError
-        When the file is there already or cannot be written.
+        If the file exists or cannot be written.
 
     Examples
     --------

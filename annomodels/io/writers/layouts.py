@@ -1,4 +1,4 @@
-"""Judgements in the layouts that other programs read."""
+"""Write judgments in the layouts that other programs read."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def wide(data: Annotations) -> pd.DataFrame:
 
 
 def cleanlab(data: Annotations) -> pd.DataFrame:
-    """As cleanlab's multiannotator functions take it: labels as numbers from 0, in their order."""
+    """Return the table for cleanlab's multiannotator functions: label codes from 0."""
     return _by_coder(data, [str(k) for k in range(data.n_labels)])
 
 
@@ -55,17 +55,17 @@ def _by_coder(data: Annotations, names: list[str]) -> pd.DataFrame:
 
 
 def k_alpha(data: Annotations) -> str:
-    """As the K-Alpha calculator takes it: numbers only, no names, NA where there is no label."""
+    """Return a matrix for the K-Alpha calculator: numbers, NA for a missing label."""
     return _bare(_matrix(data, _numbers(data), "NA"))
 
 
 def recal(data: Annotations) -> str:
-    """As ReCal takes it: numbers only, no names, # where there is no label."""
+    """Return a matrix for ReCal: numbers, # for a missing label."""
     return _bare(_matrix(data, _numbers(data), "#"))
 
 
 def mace(data: Annotations) -> str:
-    """As MACE takes it: labels without names, empty where there is none."""
+    """Return a matrix for MACE: labels without a header, empty for a missing label."""
     return _bare(_matrix(data, [quoted(_text(label)) for label in data.labels], ""))
 
 
@@ -121,7 +121,7 @@ def example(
     input_hash: int,
     task_hash: int,
 ) -> dict[str, Any]:
-    """Return an example of Prodigy's choice interface; without a label it was ignored."""
+    """Return an example of Prodigy's choice interface, ignored if it has no label."""
     return {
         "text": text,
         "meta": meta,
@@ -153,7 +153,7 @@ def argilla(data: Annotations) -> str:
 
 
 def record(item: str, text: str, **parts: object) -> dict[str, Any]:
-    """Record of Argilla; parts that are not given are empty."""
+    """Return an Argilla record; omitted parts are empty."""
     empty = ("metadata", "suggestions", "responses", "vectors")
     return {"id": item, "fields": {"text": text}, **{name: parts.get(name, {}) for name in empty}}
 
@@ -167,7 +167,7 @@ def as_lines(rows: Iterable[object]) -> str:
 
 
 def _text(name: Hashable) -> str:
-    """Text of a name; sets of labels are joined in their order."""
+    """Return a name as text; the labels of a set are sorted and joined."""
     return "|".join(sorted(map(label_text, name))) if isinstance(name, frozenset) else str(name)
 
 
@@ -176,7 +176,7 @@ def _text_of(data: Annotations, i: int) -> str:
 
 
 def _matrix(data: Annotations, names: list[str], missing: str) -> Any:
-    """Labels as texts, shape [item, coder]."""
+    """Return the labels as strings, shape [item, coder]."""
     if data.repeats:
         what = f"{counted(data.repeats, 'label')} given again by the same coder to the same item."
         remedy = "A matrix holds one label for each: use data.without_repeats(), or a long table."
@@ -187,7 +187,7 @@ def _matrix(data: Annotations, names: list[str], missing: str) -> Any:
 
 
 def _numbers(data: Annotations) -> list[str]:
-    """Labels that are numbers as they are; else their places in the label set, from 1."""
+    """Return numeric labels unchanged; otherwise label codes from 1."""
     if all_numbers(data.labels):
         return [str(label) for label in data.labels]
     return [str(k) for k in range(1, data.n_labels + 1)]

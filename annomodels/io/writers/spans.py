@@ -1,4 +1,4 @@
-"""Gold spans in the formats of tools, which each tool reads again to the same spans."""
+"""Write gold spans in tool formats; each tool reads the same spans back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Files = dict[str, str]
 
 
 class GoldSpan(NamedTuple):
-    """A span of the gold layer, and the probability that it is exactly right."""
+    """Gold span with the probability that it is exactly right."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class GoldSpan(NamedTuple):
 
 @dataclass(frozen=True)
 class GoldSpans:
-    """Gold spans of each document in the order of the text, also of those that have none."""
+    """Gold spans of each document in text order, including documents without spans."""
 
     spans: Mapping[str, tuple[GoldSpan, ...]]
     texts: Mapping[str, str]
@@ -49,7 +49,7 @@ class GoldSpans:
         text = self.texts[document]
         known = self.tokens.get(document) or [found.span() for found in WORD.finditer(text)]
         ends = {place for span in self.spans[document] for place in span[:2]}
-        # signs that no token holds, but that a span has at its end
+        # characters outside all tokens, at the start or end of a span
         lone = {n for n in (*ends, *(n - 1 for n in ends)) if text[n : n + 1].strip()}
         inside = sorted(known)
         starts = [start for start, _ in inside]
@@ -66,9 +66,9 @@ class GoldSpans:
 
 
 def gold_spans(gold: object, source: Spans | None = None) -> GoldSpans:
-    """Take gold spans out of what ``fit.gold()`` gave, or out of a table.
+    """Return the gold spans in a result of ``fit.gold()`` or in a table.
 
-    `source` has the texts, the tokens and the documents without a span.
+    `source` provides the texts, the tokens and the documents without spans.
     """
     table: Any = getattr(gold, "table", gold)
     lacking = [name for name in NEEDED if name not in table.columns]
@@ -91,7 +91,7 @@ def gold_spans(gold: object, source: Spans | None = None) -> GoldSpans:
 
 
 def with_texts(gold: GoldSpans, to: str) -> None:
-    """Refuse gold spans whose texts are not known."""
+    """Raise if texts of gold spans are missing."""
     lacking = [name for name in gold.spans if name not in gold.texts]
     if lacking:
         raise NotApplicable(
@@ -105,13 +105,13 @@ def with_texts(gold: GoldSpans, to: str) -> None:
 
 
 def _file(document: str, ending: str) -> str:
-    """Return the path of the file of a document, which stays inside the folder."""
+    """Return the file path of a document, which cannot leave the folder."""
     parts = [part if part.strip(".") else "_" for part in re.split(r"[/\\]", document) if part]
     return "/".join(parts or ["_"]) + ending
 
 
 def brat(gold: GoldSpans) -> Files:
-    """Text and annotations of each document."""
+    """Return the text and annotation files of each document."""
     files: Files = {}
     for document, spans in gold.spans.items():
         text = gold.texts[document]
@@ -126,7 +126,7 @@ def brat(gold: GoldSpans) -> Files:
 
 
 def _in_lines(text: str, span: GoldSpan) -> str:
-    """Place of a span, in pieces where it goes over several lines, as brat shows it."""
+    """Return the offsets of a span for brat, split at line breaks."""
     cuts = [m.span() for m in re.finditer(r"\s*\n\s*", text[span.start : span.end])]
     ends = [0, *(end for cut in cuts for end in cut), span.end - span.start]
     pairs = zip(ends[::2], ends[1::2], strict=True)
@@ -138,7 +138,7 @@ _RESERVED = re.compile(r"->|[\\\[\]|_;*]")
 
 
 def webanno(gold: GoldSpans) -> Files:
-    """WebAnno TSV 3.3 of each document, with places in UTF-16 units."""
+    """Return WebAnno TSV 3.3 of each document, with offsets in UTF-16 units."""
     layer, dot, feature = gold.question.partition(".")
     name = f"webanno.custom.{layer}|{feature}" if dot and layer != "NamedEntity" else _NER
     return {
@@ -150,7 +150,7 @@ def webanno(gold: GoldSpans) -> Files:
 
 
 def _tsv(gold: GoldSpans, document: str) -> Iterator[str]:
-    """Lines of a document: its sentences, which are its lines, and their tokens."""
+    """Yield the TSV lines of a document; each line of its text is a sentence."""
     text, pieces = gold.texts[document], gold.pieces(document)
     numbered = list(enumerate(gold.spans[document], 1))
     units = [0]
@@ -183,7 +183,7 @@ def _escaped(text: str) -> str:
 
 
 def conll(gold: GoldSpans) -> Files:
-    """Write a token and its tag (IOB2) in each line; of spans within others only the outer ones."""
+    """Return one token and its IOB2 tag per line; leave out nested spans."""
     lines: list[str] = []
     for document, spans in gold.spans.items():
         rows = [f"-DOCSTART- ({document}) O", ""]
@@ -204,7 +204,7 @@ def conll(gold: GoldSpans) -> Files:
 
 
 def label_studio(gold: GoldSpans) -> Files:
-    """Return tasks with predictions; places count UTF-16 units, as in a browser."""
+    """Return tasks with predictions; offsets count UTF-16 units, as in a browser."""
     tasks = []
     question = gold.question if re.fullmatch(r"[\w-]+", gold.question) else "label"
     for document, spans in gold.spans.items():
@@ -237,7 +237,7 @@ def _unit(text: str, place: int) -> int:
 
 
 def prodigy(gold: GoldSpans) -> Files:
-    """Return examples of the interface for spans, accepted, with their tokens."""
+    """Return accepted examples of the span interface, with tokens."""
     rows = []
     for document, spans in gold.spans.items():
         text, pieces = gold.texts[document], gold.pieces(document)
@@ -265,7 +265,6 @@ def prodigy(gold: GoldSpans) -> Files:
 
 
 def doccano(gold: GoldSpans) -> Files:
-    """Return rows of sequence labeling."""
     return {
         "": as_lines(
             {"id": document, "text": gold.texts[document], "label": [list(s[:3]) for s in spans]}
@@ -275,13 +274,13 @@ def doccano(gold: GoldSpans) -> Files:
 
 
 def spacy(gold: GoldSpans) -> Files:
-    """Return a line for each document, which ``spacy.tokens.Doc.from_json`` takes."""
+    """Return one line per document for ``spacy.tokens.Doc.from_json``."""
     rows = []
     for document, spans in gold.spans.items():
         text, before = gold.texts[document], 0
         tokens: list[tuple[int, int]] = []
         for start, end in [*gold.pieces(document), (len(text),) * 2]:
-            if tokens and text[before:start].startswith(" "):  # which spaCy keeps with the token
+            if tokens and text[before:start].startswith(" "):  # spaCy keeps it with the token
                 before += 1
             tokens += [piece for piece in ((before, start), (start, end)) if piece[0] < piece[1]]
             before = end
