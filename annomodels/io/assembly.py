@@ -1,4 +1,4 @@
-"""From a source, or several, to records: which format it is, and what is joined to what."""
+"""Detect the format of a source, and join the records of several files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from annomodels.io.words import SPLITS, TEXT_COLUMNS
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
 
-_NAMED = 8  # files or folders in a command
+_NAMED = 8  # maximum number of files or folders in a suggested command
 
 
 def read_records(source: Source, options: Options) -> Records:
@@ -76,7 +76,7 @@ def read_spans_of(source: Source, options: Options) -> Spans:
 
 
 def _alone(source: Source, options: Options) -> tuple[Source, Format] | None:
-    """Source and format, unless it is a folder of files that are to be joined."""
+    """Return the source and its format, or None for a folder of files to join."""
     if source.inside is not None and options.format in PLAIN:
         if files_in(source):
             return None
@@ -105,7 +105,7 @@ def _forms(files: Sequence[File], options: Options) -> list[Format]:
         forms.append(form)
         if form.read and form.name not in PLAIN:
             exports.append((file, form))
-    if problems:  # what is wrong with the others is told with it
+    if problems:  # report the problems of the other files, too
         for file, form in exports:
             try:
                 with guarded(file.source.name):
@@ -117,9 +117,9 @@ def _forms(files: Sequence[File], options: Options) -> list[Format]:
 
 
 def _own(file: File, options: Options, form: str = "") -> Options:
-    """Options for one of several files: the columns of coders that it has; its coder for a table.
+    """Return the options for one of several files, with only the coder columns that it has.
 
-    A table that names no coder is the work of the one whom the file is called after.
+    A table without coders belongs to the coder that the file is named after.
     """
     source, columns = file.source, options.coder_columns
     own = dataclasses.replace(options, item=source.with_key(options.names))
@@ -163,7 +163,7 @@ def _marks(source: Source, options: Options) -> Spans:
 def _documents(
     files: Sequence[File], each: Sequence[Spans], found: Records
 ) -> dict[tuple[int, str], str]:
-    """Name of the documents of each file; the texts tell which are the same if the names do not."""
+    """Name the documents of each file; match them by text if the names differ."""
     texts = {
         (n, name): own.texts.get(name, "").rstrip()
         for n, own in enumerate(each)
@@ -176,7 +176,7 @@ def _documents(
     if (shared and 2 * sum(shared) <= len(shared)) or "" in texts.values():
         return {key: key[1] for key in texts}
     names: dict[tuple[int, str], str] = {}
-    first: dict[tuple[str, int], str] = {}  # name of each text, and of its repeats in a file
+    first: dict[tuple[str, int], str] = {}  # name by text and number of its repeat in a file
     taken: set[str] = set()
     times: Counter[tuple[int, str]] = Counter()
     for (n, name), text in texts.items():
@@ -190,7 +190,7 @@ def _documents(
 
 
 def _check_coders(source: Source, files: Sequence[File], coders: Collection[object]) -> None:
-    """Raise if files that are the work of several coders, by all signs, name one coder only."""
+    """Raise if several files, probably from several coders, all name the same coder."""
     if len(files) < 2 or len(coders) != 1 or any(file.said for file in files):
         return
     places = [str(file.source.path).removeprefix(f"{source.name}/") for file in files]
@@ -209,7 +209,7 @@ def _check_coders(source: Source, files: Sequence[File], coders: Collection[obje
 
 
 def merged(problems: Iterable[Problem]) -> list[Problem]:
-    """Problems without repeats; one that several files have is told once, with their number."""
+    """Drop repeated problems; report a problem of several files once."""
     places: dict[Problem, list[str]] = {}
     for one in dict.fromkeys(problems):
         places.setdefault(dataclasses.replace(one, where=""), []).append(one.where)
@@ -223,7 +223,7 @@ def merged(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _found(source: Source, options: Options) -> tuple[Source, Format]:
-    """Find the format; an archive with one file in it stands for that file."""
+    """Find the format; treat an archive with one file as that file."""
     try:
         return source, chosen(options.format, source, options)
     except AnnotationError:
@@ -260,11 +260,11 @@ def _records(form: Format, source: Source, options: Options) -> Records:
 
 
 class UnknownFolder(AnnotationError):
-    """A folder or archive is no export of a tool as a whole; its files may each be one."""
+    """A folder or archive is not one export; each of its files may be."""
 
 
 def chosen(name: str, source: Source, options: Options) -> Format:
-    """Format by name, or the first that matches; the long table when none does."""
+    """Return the named format, the first that matches, or the long table."""
     if name != "auto":
         found = named(name, {form.name: form for form in FORMATS})
         if found.name not in PLAIN and not found.fits(source, options):
@@ -282,7 +282,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         except AnnotationError as error:
             if source.inside is None:
                 raise
-            damaged += error.problems  # of one of its files: each is told when it is read alone
+            damaged += error.problems  # reported when the damaged file is read alone
             continue
         if fits:
             match = form
@@ -302,15 +302,15 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         what = "This is XML in a form that is not known: neither UIMA CAS nor regions of images."
         remedy = "Export the labels as CSV or JSON, with item, coder and label."
         raise AnnotationError(what, source.name, remedy, code="unknown-xml")
-    # A file that is no format is told what the columns of a long table would have to be.
+    # For an unknown format, the error of the long table names the required columns.
     return match or next(form for form in FORMATS if form.name == "long")
 
 
-# -- tables of no tool -----------------------------------------------------------------------
+# -- plain tables ----------------------------------------------------------------------------
 
 
 def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], list[Options]]:
-    """Format and options of each table: long ones, or the parts of one wide table."""
+    """Return format and options of each table: long tables, or parts of one wide table."""
     tables = [file.source.table for file in files]
     header = list(dict.fromkeys(name for table in tables for name in table.header))
     problems = [p for table in tables for p in table.problems]
@@ -328,12 +328,12 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
     own = []
     for file in files:
         one = _own(file, options, form.name)
-        # what is named may stand in one of the files only; the others have names of their own
+        # a named column may be in one file only; the other files name theirs differently
         known = matched(file.source.header)
         for role in ("label", "coder", "truth", "group", "text"):
             name = getattr(one, role)
             elsewhere = name in header and name not in file.source.header
-            if elsewhere and known.get(role, True):  # no names are known for the last three
+            if elsewhere and known.get(role, True):  # the last three have no known names
                 one = dataclasses.replace(one, **{role: None})  # type: ignore[arg-type]
         own.append(dataclasses.replace(one, item=one.item or first))
     return [form] * len(files), own
@@ -355,12 +355,12 @@ def _splits(files: Sequence[File]) -> list[Problem]:
     return [Problem(what, counted(len(files), "file"), remedy, code="parts-of-a-corpus")]
 
 
-# columns of the items, which all coders see alike
+# item columns that are the same for all coders
 _SHOWN = {*TEXT_COLUMNS, "url"}
 
 
 def check_same_items(tables: Sequence[Table], key: str | None) -> None:
-    """Raise if files that look like the work of coders give the same names to different texts."""
+    """Raise if the files use the same item names for different texts."""
     if not tables[0].header or len(parts_of(key)) > 1:
         return
     first = key or next(iter([*matched(tables[0].header)["item"], *tables[0].header]))
@@ -410,11 +410,11 @@ def _batches(files: Sequence[File], options: Options) -> bool:
 
 
 def _first_key(tables: Sequence[Table]) -> str | None:
-    """First column, where no column has a known name and it names each row of every file once."""
+    """Return the first column if it identifies rows and no item column has a known name."""
     known = [matched(table.header) for table in tables]
     if any(one["item"] for one in known):
         return None
-    skip = (*known[0]["coder"], "Unnamed: 0")  # the number of a row, as pandas writes it
+    skip = (*known[0]["coder"], "Unnamed: 0")  # row numbers that pandas wrote
     first = next((name for name in tables[0].header if name not in skip), None)
     if first is None or any(first not in table.columns for table in tables):
         return None
@@ -427,7 +427,7 @@ def _first_key(tables: Sequence[Table]) -> str | None:
 
 
 def joined(files: Sequence[File], each: Sequence[Records], found: Records) -> Records:
-    """Join the rows of all files by question: the one that each file answers, or those named so."""
+    """Join the rows of all files by question name, or as one question if each has one."""
     for one in each:
         found.notes += [note for note in one.notes if note not in found.notes]
     found.problems += merged(problem for one in each for problem in one.problems)
@@ -447,7 +447,7 @@ def joined(files: Sequence[File], each: Sequence[Records], found: Records) -> Re
 
 
 def _together(files: Sequence[File], parts: Sequence[Part], found: Records) -> Columns:
-    """Rows of one question in all files; a file that was named holds the work of its one coder."""
+    """Join the rows of one question; a name given for a file replaces its only coder."""
     own: list[Columns] = []
     problems: list[Problem] = []
     for part in parts:
@@ -458,7 +458,7 @@ def _together(files: Sequence[File], parts: Sequence[Part], found: Records) -> C
             problems += error.problems
     if problems:
         return Columns(problems=merged(problems))
-    if not any(one.names for one in own):  # exports, which name coders by their accounts
+    if not any(one.names for one in own):  # exports, which name coders by account
         _check_coders(found.source, files, {coder for one in own for coder in one.coders})
     gold: dict[Any, Any] = {}
     several: dict[Any, str] = {}
@@ -515,7 +515,7 @@ def _stacked(tables: Sequence[Callable[[], Cells]]) -> Cells:
 
 
 def _account(files: Sequence[File], own: Sequence[Columns]) -> list[str]:
-    """Report what was taken from each file, and how many items only one of them has."""
+    """Report the labels of each file, and the number of items in one file only."""
     notes = [
         f"{file.source.name}: {counted(len(one.labels), 'label')} of "
         f"{counted(len(set(one.items)), 'item')} by {some(sorted(set(one.coders), key=str))}."
@@ -553,6 +553,6 @@ def _twice(columns: Columns) -> list[Problem]:
 
 
 def _rows(file: str, rows: Sequence[object]) -> str:
-    """Rows of a file, as messages name them; not those of rows that no file has."""
+    """Format rows of a file for messages; rows without a number give the file alone."""
     numbers = [int(row) for row in rows if isinstance(row, int)]
     return at_rows(file, numbers) if numbers else file

@@ -1,4 +1,4 @@
-"""The border: bytes and text from outside, and one guard for whatever is raised over them."""
+"""Read untrusted bytes and text, and turn errors in them into ``AnnotationError``."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     import zipfile
 
 STDIN = "standard input"
-LARGEST = 512_000_000  # bytes of a pipe, or of one file in an archive
-FREE = 64_000_000  # bytes that anything may unpack to
-RATIO = 100  # beyond that, texts do not shrink so much; a bomb does
+LARGEST = 512_000_000  # maximum bytes of a pipe, or of one file in an archive
+FREE = 64_000_000  # unpacked bytes that are accepted at any ratio
+RATIO = 100  # maximum compression ratio above FREE; only a zip bomb exceeds it
 _PIECE = 1 << 20
 _BEGINNING = 1 << 16
-# Encodings of files that Excel for Windows writes, the most frequent first.
+# Encodings that Excel for Windows writes, most frequent first.
 _WINDOWS = ["cp1252", "cp932", "gb18030", "cp949", "big5", "cp1251", "cp1250", "cp1253", "cp1254"]
-# What has nothing to do with the bytes that are read.
+# Errors unrelated to the content of the file.
 _NOT_THE_FILE = {errno.ENOSPC, errno.EPIPE, errno.EMFILE, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
-# First bytes of files that are often given by mistake.
+# First bytes of files that users often pass by mistake.
 MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook", "Unpack it, or leave format to 'auto'."),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "Save it as .xlsx or as CSV."),
@@ -56,7 +56,7 @@ MAGIC: tuple[tuple[bytes, str, str], ...] = (
 )
 MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins like the mark of UTF-16, so it comes first
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins like the UTF-16 mark, so it comes first
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -64,12 +64,12 @@ MARKS: tuple[tuple[bytes, str], ...] = (
 
 
 class NoLabels(Problem):
-    """A file in which no labels of coders were found; a refusal adds what it lacks."""
+    """The file has no coder labels; the final error adds what is missing."""
 
 
 @contextmanager
 def guarded(where: str, what: str = "file") -> Iterator[None]:
-    """Turn whatever is raised while bytes from outside are read into an ``AnnotationError``."""
+    """Turn errors from reading untrusted bytes into an ``AnnotationError``."""
     try:
         yield
     except (AnnomodelsError, MemoryError, ImportError):
@@ -77,7 +77,7 @@ def guarded(where: str, what: str = "file") -> Iterator[None]:
     except OSError as error:
         if error.errno in _NOT_THE_FILE:
             raise
-        # without a name it is a library that was led astray inside the file
+        # without a file name, a library failed on the content
         problem = _damage(where, error, what) if error.filename is None else _closed(where, error)
         raise AnnotationError(problem) from error
     except Exception as error:
@@ -98,7 +98,7 @@ def _damage(where: str, error: Exception, thing: str) -> Problem:
 
 
 def first_line(error: BaseException) -> str:
-    """First line of what an error says, or its name."""
+    """Return the first line of an error message, or the name of the error type."""
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
@@ -109,7 +109,7 @@ def needs(package: str, what: str) -> MissingDependency:
 
 
 def shown(path: str | os.PathLike[str]) -> str:
-    """Path as text that can be printed, whatever its bytes are."""
+    """Return a path as printable text."""
     return printable(os.fspath(path))
 
 
@@ -146,7 +146,7 @@ def unreadable(path: Path) -> Problem | None:
                 return _device(where)
             return None
         there = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    except (OSError, ValueError, RuntimeError) as error:  # a NUL, a closed folder, a loop of links
+    except (OSError, ValueError, RuntimeError) as error:  # a NUL byte, a locked folder, a link loop
         return _closed(where, error)
     if not path.parent.is_dir():
         remedy = f"The folder {shown(path.parent)!r} does not exist either; check the path."
@@ -170,7 +170,7 @@ def _device(where: str) -> Problem:
 
 
 def raw_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Bytes of a file or of the standard input ("-"), unpacked if gzipped."""
+    """Return the bytes of a file or of standard input ("-"), unpacked if gzipped."""
     where = STDIN if str(path) == "-" else shown(path)
     if where == STDIN:
         data = _standard_input()
@@ -204,7 +204,7 @@ def _standard_input() -> bytes:
 
 
 def _bytes_of(path: Path, where: str) -> bytes:
-    """Bytes of a regular file or of a pipe; one that nobody writes into is empty, not awaited."""
+    """Read a regular file or a pipe; a pipe without a writer counts as empty."""
 
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
@@ -220,13 +220,13 @@ def _bytes_of(path: Path, where: str) -> bytes:
 
 
 def _pipe(stream: Any, where: str) -> bytes:
-    """All bytes of a pipe, but not without end."""
+    """Read all bytes of a pipe, up to ``LARGEST``."""
     read = getattr(stream, "read1", stream.read)
     pieces: list[bytes] = []
     size = 0
     while True:
         piece = read(_PIECE)
-        if piece is None:  # somebody may still write into it
+        if piece is None:  # the writer may still send data
             select.select([stream], [], [])
             continue
         pieces.append(piece)
@@ -247,7 +247,7 @@ def _closed(where: str, error: Exception) -> Problem:
 
 
 def gunzipped(data: bytes, where: str) -> bytes:
-    """Unpack gzip, but not a file made to fill the memory; other bytes stay as they are."""
+    """Unpack gzip, but refuse a decompression bomb; return other bytes unchanged."""
     if data[:2] != b"\x1f\x8b":
         return data
     out, size, packed = [], 0, io.BytesIO(data)
@@ -269,7 +269,7 @@ def gunzipped(data: bytes, where: str) -> bytes:
 
 
 def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
-    """Text of bytes: UTF-8, or UTF-16 or UTF-32 with its mark, or as said."""
+    """Decode bytes: as given, by their byte order mark, or as UTF-8."""
     for magic, kind, remedy in MAGIC:
         if data.startswith(magic):
             raise AnnotationError(f"This is {kind}, not a text table.", source, remedy)
@@ -282,7 +282,7 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
         raise AnnotationError(what, source, remedy, code="unknown-encoding") from error
     except (UnicodeDecodeError, UnicodeError) as error:
         raise AnnotationError(_undecodable(data, name, error, source)) from error
-    if not isinstance(text, str):  # codecs such as base64 give bytes
+    if not isinstance(text, str):  # codecs such as base64 return bytes
         what = f"{name!r} is not an encoding of text."
         raise AnnotationError(
             what, source, "Use a name such as 'utf-8' or 'cp1252'.", code="unknown-encoding"
@@ -316,8 +316,8 @@ def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Probl
 
 
 def _likely_encoding(data: bytes) -> str:
-    """Name the encoding of Windows that gives the most plausible text."""
-    from charset_normalizer import from_bytes  # loaded for files that are not UTF-8
+    """Return the Windows encoding that gives the most plausible text."""
+    from charset_normalizer import from_bytes  # loaded only for files that are not UTF-8
 
     start = data[: data.rfind(b"\n", 0, _BEGINNING) + 1] or data[:_BEGINNING]
     found = from_bytes(start, cp_isolation=_WINDOWS)
@@ -327,7 +327,7 @@ def _likely_encoding(data: bytes) -> str:
     return next((name for name in _WINDOWS if name in names), _WINDOWS[0])
 
 
-# -- XML from strangers: no entities, which can fill memory or read files --------------------------
+# -- untrusted XML: no entities, which can fill memory or read files -------------------------------
 
 
 _ENTITIES = ("EntityDecl", "UnparsedEntityDecl", "ExternalEntityRef", "SkippedEntity")
@@ -335,7 +335,7 @@ _ENTITIES = ("EntityDecl", "UnparsedEntityDecl", "ExternalEntityRef", "SkippedEn
 
 @dataclass
 class Element:
-    """One element, without its place in the tree."""
+    """XML element without its position in the tree."""
 
     tag: str
     attributes: Mapping[str, str]
@@ -344,7 +344,7 @@ class Element:
 
 
 def check_xml(data: bytes, source: str) -> None:
-    """Make sure that a text is well-formed XML without a document type."""
+    """Check that the data are well-formed XML without a document type."""
 
     def refuse(*_: object) -> None:
         what = "The XML declares a document type, as no annotation tool does."
@@ -355,7 +355,7 @@ def check_xml(data: bytes, source: str) -> None:
 
 
 def elements(data: bytes, source: str) -> list[Element]:
-    """All elements in the order in which they begin."""
+    """Return all elements in document order."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -400,21 +400,21 @@ def _parse(
         what = f"This is not well-formed XML: {expat.errors.messages[error.code]}."
         where = f"{source}, line {error.lineno}"
         raise AnnotationError(what, where, "Export it again.", code="broken-xml") from error
-    except AnnotationError:  # a ValueError too
+    except AnnotationError:  # also a ValueError
         raise
     except (LookupError, ValueError) as error:  # an encoding that expat does not know
         what = f"The encoding that the XML declares cannot be read: {error}."
         raise AnnotationError(what, source, "Save it as UTF-8.") from error
 
 
-# -- folders and zip archives: names and bytes of the files in them, nothing is unpacked to disk ---
+# -- folders and zip archives: names and bytes of their files; nothing is unpacked to disk ---------
 
 
 MOST_FILES = 200_000
 
 
 class Members:
-    """Files of a folder or archive by their path in it, with ``/`` between the parts."""
+    """Files of a folder or archive by relative path, with ``/`` as separator."""
 
     are_sheets = False
 
@@ -425,7 +425,7 @@ class Members:
         self.names = tuple(sorted(name for name in names if not _is_litter(name)))
         self._known = frozenset(self.names)
         self._load = load
-        self._last = ("", b"")  # several formats look at one file, one after the other
+        self._last = ("", b"")  # last file read, because several formats check it in turn
 
     def __contains__(self, name: str) -> bool:
         return name in self._known
@@ -438,7 +438,7 @@ class Members:
         return shown(name if inside else f"{self.name}/{name}")
 
     def read(self, name: str) -> bytes:
-        """Bytes of one file, unpacked if gzipped."""
+        """Return the bytes of one file, unpacked if gzipped."""
         inside = posixpath.normpath(name.replace("\\", "/"))
         path = name if name in self else inside
         if path not in self:
@@ -451,10 +451,10 @@ class Members:
         return self._last[1]
 
     def head(self, name: str, size: int) -> str:
-        """First bytes of a file as text, to tell its format by; what is no text is replaced."""
+        """Return the first bytes as text for format detection; replace invalid bytes."""
         data = self.read(name)[:size]
         kind = next((kind for mark, kind in MARKS if data.startswith(mark)), "utf-8")
-        # UTF-16 without its mark has every other byte 0; reading it says so
+        # every other byte of UTF-16 without its mark is 0; `decoded` reports that
         return data.decode(kind, "replace").replace("\0", "").removeprefix("\ufeff")
 
     def text(self, name: str, encoding: str | None = None) -> str:
@@ -462,7 +462,7 @@ class Members:
 
 
 def _is_litter(name: str) -> bool:
-    """Return True if systems put the file there: resource forks, thumbnails, hidden files."""
+    """Return True for system files: resource forks, thumbnails, hidden files."""
     return any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
 
 
@@ -517,7 +517,7 @@ def open_zip(data: bytes | Path, name: str) -> Members:
 
 
 def _refuse(infos: dict[str, zipfile.ZipInfo], size: int, name: str) -> None:
-    """Raise if an archive is no honest export; sizes are those it states, and no more is read."""
+    """Raise if an archive is unsafe; reading stops at the declared sizes."""
     problems = []
     parts = {member: PurePosixPath(member.replace("\\", "/")) for member in infos}
     out = [

@@ -1,4 +1,4 @@
-"""A codebook: the scale and the labels of each question of a study, by its name or a pattern."""
+"""Codebook: scale and labels of each question, by name or pattern."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNNAMED = "The labels answer one question that has no name: call it '*'."
 
 @dataclass(frozen=True)
 class Entry:
-    """Options for the questions that a pattern fits."""
+    """Scale and labels for the questions that match a pattern."""
 
     scale: str | None = None
     labels: tuple[str, ...] | None = None
@@ -30,7 +30,7 @@ class Entry:
 
 
 def is_pattern(name: str) -> bool:
-    """Return True if a name may stand for several: it has ``*``, ``?`` or ``[``."""
+    """Return True if a name contains a wildcard: ``*``, ``?`` or ``[``."""
     return not set("*?[").isdisjoint(name)
 
 
@@ -39,7 +39,7 @@ def fits(pattern: str, name: str) -> bool:
 
 
 class Codebook:
-    """Scales and labels by question; later entries count more."""
+    """Scales and labels by question; later entries override earlier ones."""
 
     def __init__(self, scale: Any, codebook: Any = None) -> None:
         self._book = {} if codebook is None else _entries(codebook)
@@ -79,7 +79,7 @@ def unknown(names: Mapping[str, str], questions: Collection[str]) -> list[Proble
 
 
 def _entries(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Entry]:
-    """Read a codebook: a table with the columns question, scale and labels, JSON, or a mapping."""
+    """Read a codebook from a table (question, scale, labels), JSON or a mapping."""
     if isinstance(given, Mapping):
         rows = [(str(name), value, f"codebook, {name!r}") for name, value in given.items()]
     else:
@@ -108,7 +108,7 @@ def _entries(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Ent
 
 
 def _labels(given: Any) -> tuple[str, ...] | None:
-    """Labels in their order: a list, or a text with a bar, semicolon or comma between them."""
+    """Return the labels of a list, or of a string with separators ``|``, ``;`` or ``,``."""
     if given is None:
         return None
     if not isinstance(given, str):

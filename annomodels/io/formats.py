@@ -1,4 +1,4 @@
-"""The formats that are understood, tried in this order; readers load only when asked."""
+"""Supported formats, tried in this order; readers are loaded on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write annotations down; ``a-b`` is read by ``read_a_b``, known by ``is_a_b``."""
+    """Annotation format; ``is_a_b`` detects ``a-b``, and ``read_a_b`` reads it."""
 
     name: str
     title: str
@@ -28,8 +28,8 @@ class Format:
     home: str = ""
     read: bool = True
     spans: bool = False
-    rows: Rows | None = None  # where a row is a judgement
-    shapes: tuple[str, ...] = ()  # of which it may be; a reader of others is not even loaded
+    rows: Rows | None = None  # if each row is a judgment
+    shapes: tuple[str, ...] = ()  # possible input shapes; for others the reader is not loaded
 
     def fits(self, source: Source, options: Options) -> bool:
         if self.shapes and source.shape not in self.shapes:
@@ -75,4 +75,4 @@ def _formats() -> Iterator[Format]:
 
 FORMATS = tuple(_formats())
 SPAN_TABLE = "span-table"
-PLAIN = ("long", "wide", "matrix")  # tables that may be read so although they look odd
+PLAIN = ("long", "wide", "matrix")  # accepted by name without a check of the content

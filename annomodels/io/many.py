@@ -1,4 +1,4 @@
-"""Many files as one: what a folder, an archive or several paths hold, and whose work it is."""
+"""Treat a folder, an archive or several paths as one source, with a coder per file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _TABLES = (
     *(".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".ods", ".parquet"),
     *(".sav", ".dta"),
 )
-_MAYBE = (".txt", ".dat")  # tables where there is nothing else in the folder
+_MAYBE = (".txt", ".dat")  # tables if the folder has no others
 _NO_DATA = ("readme", "license", "licence", "codebook", "index", "changelog")
 
 
 class RowOf(int):
-    """Number of a row that knows its file."""
+    """Row number with the name of its file."""
 
     file: str
 
@@ -54,7 +54,7 @@ class File:
 
 
 class Pile(Source):
-    """Several paths as one folder; those with a name are called so."""
+    """Several paths as one folder; a given name replaces the file name."""
 
     def __init__(self, paths: Sequence[tuple[str | None, Path_]], opened: Open) -> None:
         super().__init__(" ".join(shown(path) for _, path in paths), data=b"")
@@ -71,7 +71,7 @@ class Pile(Source):
         if problems:
             raise AnnotationError(problems)
         alike = Counter(Path(path).name for path in {str(path) for _, path in paths})
-        # folders of one file each that is called the same: the folder is the coder
+        # if each folder has one file and file names repeat, the folder names the coder
         found = [files_in(opened(path)) if Path(path).is_dir() else [] for _, path in paths]
         alone = Counter(files[0].who for files in found if len(files) == 1)
         places: dict[str, Callable[[], bytes]] = {}
@@ -90,7 +90,7 @@ class Pile(Source):
                 continue
             source = opened(path)
             called = name or source.stem
-            if alike[Path(path).name] > 1:  # which of them is meant, its folder tells
+            if alike[Path(path).name] > 1:  # the folder distinguishes equal names
                 source.name, called = str(path), name or Path(path).parent.name or called
             ending = "".join(
                 Path(path).suffixes[-2:] if str(path).endswith(".gz") else Path(path).suffixes[-1:]
@@ -110,7 +110,7 @@ class Pile(Source):
 
 
 def gathered(paths: Paths, opened: Open) -> Source:
-    """One path as it is, several as one folder."""
+    """Open one path as it is, and several as one folder."""
     if isinstance(paths, Mapping):
         named: list[tuple[str | None, Path_]] = [(str(n), path) for n, path in paths.items()]
     elif isinstance(paths, (list, tuple)):
@@ -126,7 +126,7 @@ def gathered(paths: Paths, opened: Open) -> Source:
 
 
 def files_in(source: Source) -> list[File]:
-    """Tables and exports in a folder or archive, each perhaps the work of one coder."""
+    """List tables and exports of a folder or archive, each with a possible coder."""
     if isinstance(source, Pile):
         return source.files
     assert source.inside is not None
@@ -141,7 +141,7 @@ def files_in(source: Source) -> list[File]:
     files = []
     for name in names:
         part = source.member(name)
-        # where all files are called alike, the folder is the coder
+        # if file names repeat, the folder names the coder
         alone = stems[name.rsplit("/", 1)[-1]] == 1 or "/" not in name
         who = part.stem if alone else name.split("/")[-2]
         if not alone:
@@ -150,18 +150,18 @@ def files_in(source: Source) -> list[File]:
     return files
 
 
-# -- files of JSON that are each one object: labels by the names of items ---------------------
+# -- JSON files with one object each, keyed by item -------------------------------------------
 
 
-_FEWEST = 5  # names in an object from which they are taken for items
+_FEWEST = 5  # minimum number of names in an object to treat them as items
 Field = tuple[tuple[str, ...], str, Any]
 
 
 def by_name(files: Sequence[File], options: Options) -> None:
-    """Make tables of items and labels of files if each is one object by item."""
+    """Make tables of items and labels if each file is one object keyed by item."""
     values: list[Any] = []
     for file in files:
-        with suppress(AnnotationError):  # told when the file is read
+        with suppress(AnnotationError):  # reported when the file is read
             values += [value for _, value in islice(file.source.objects, 2)]
     if len(files) < 2 or len(values) != len(files):
         return
@@ -185,7 +185,7 @@ def by_name(files: Sequence[File], options: Options) -> None:
 def _labels_in(
     fields: Sequence[Sequence[Field]], name: str | None
 ) -> list[list[tuple[str, object]]] | None:
-    """Items and labels of each object: its fields of that name, or all if they are no record."""
+    """Return items and labels of each object, or None if its fields are not items."""
     if name is not None:
         deep = [[(key_of(path), v) for path, n, v in every if n == name and len(path) > 1]
                 for every in fields]  # fmt: skip
@@ -201,7 +201,7 @@ def _labels_in(
 
 
 def _check_fields(fields: Sequence[Sequence[Field]], where: str) -> None:
-    """Raise for objects by item that hold no labels, or hold them below one of several fields."""
+    """Raise if objects keyed by item have no labels, or several fields of possible labels."""
     depth = min(len(path) for every in fields for path, *_ in every)
     below = Counter(name for every in fields for _, name, _ in every)
     differ = len({frozenset(name for _, name, _ in every) for every in fields}) > 1

@@ -1,4 +1,4 @@
-"""Tables beside the data: names and groups of coders, truths of items, decisions on them."""
+"""Tables next to the data: coder names and groups, true labels, decisions on items."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAMES = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'
 def names_from(
     given: Mapping[Any, Any] | str | os.PathLike[str] | None, of: str = "names", way: str = _NAMES
 ) -> dict[str, str]:
-    """Names of coders by what the export calls them, or their groups."""
+    """Return the name or group of each coder by its identifier in the export."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
@@ -51,7 +51,7 @@ def _object_in(path: str | os.PathLike[str]) -> Mapping[str, object] | None:
 
 
 def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Group of each coder from a file: JSON ``{"ana": "person"}`` or a table with two columns."""
+    """Read the group of each coder: JSON ``{"ana": "person"}`` or a table with two columns."""
     way = 'Write {"coder": "group"} as JSON, or two columns, coder and group, as CSV.'
     found = names_from(path, "groups", way)
     if found.get("coder") == "group":
@@ -76,7 +76,7 @@ def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:
 
 
 def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None:
-    """Put labels in the place of others, also among known truths, and say what did not occur."""
+    """Recode labels, including true labels, and note codes that do not occur."""
 
     def recoded(label: object) -> object:
         if isinstance(label, frozenset):
@@ -116,12 +116,12 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
 
 
 _REMEDY = 'Write a table with the columns item and truth (CSV, TSV), or {"item": "truth"} as JSON.'
-_WIDEST = 4  # columns that may name an item of the data together, where nobody said which
+_WIDEST = 4  # maximum columns that identify an item together if none is given
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table beside the data, each with its number; the first is the header."""
+    """Numbered rows of a table next to the data; the first row is the header."""
 
     source: str
     rows: Sequence[tuple[int, list[str]]]
@@ -138,7 +138,7 @@ class Rows:
         return key_cells(columns) if isinstance(name, Key) else columns[0]
 
     def item(self, said: Names | None, items: frozenset[str] = frozenset()) -> str | None:
-        """Column of the items: as said, by a known name, or that names items of the data."""
+        """Return the item column: as given, by a known name, or by its cells."""
         if said is not None:
             return said_key(said, self.header)
         known = matched(self.header)["item"]
@@ -162,7 +162,7 @@ class Rows:
 
 
 def rows_of(given: object, name: str = "audit") -> Rows:
-    """Rows of a table: text with delimiters, a sheet of Excel, or a data frame of that name."""
+    """Read the rows of a delimited text, an Excel sheet or a data frame."""
     if hasattr(given, "columns"):
         from annomodels.io.tables.workbooks import frame_table
 
@@ -188,7 +188,7 @@ def _filled(path: str | os.PathLike[str]) -> Rows:
 
 
 def truths_from(given: Any, items: Iterable[Any] = ()) -> dict[str, str]:
-    """Truth by name of item, as texts: from a table, JSON, a data frame or a series of pandas."""
+    """Return true labels by item from a table, JSON, a data frame or a pandas series."""
     is_path = isinstance(given, (str, os.PathLike))
     source, names = name_of(given) if is_path else "audit", frozenset(map(label_text, items))
     said = _object_in(given) if is_path else None
@@ -208,7 +208,7 @@ def truths_from(given: Any, items: Iterable[Any] = ()) -> dict[str, str]:
 
 
 def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[str, str]:
-    """Truth of each item; two truths of one are a problem."""
+    """Return the true label of each item; raise if an item has two."""
     found: dict[str, str] = {}
     pairs = list(pairs)
     twice = {i: x for i, x in pairs if not is_blank(x) and found.setdefault(i, x) != x}
@@ -225,7 +225,7 @@ def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[st
 
 
 def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
-    """Item and truth of each row of a table, and what to call the column of truths."""
+    """Return item and true label of each row, and a name for the label column."""
     header = table.header
     coder = matched(header)["coder"]
     if coder and len({*table.cells(coder[0])}) > 1:
@@ -239,7 +239,7 @@ def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], s
         if any(len(row) != 2 for _, row in table.rows):
             raise AnnotationError("This is not a table of truths.", table.source, _REMEDY)
         pairs = [(row[0], row[1]) for _, row in table.rows]
-        # a header of words that are not known is not a row
+        # an unknown header is not a data row
         has_header = items and pairs[0][0] not in items and any(i in items for i, _ in pairs)
         return pairs[1:] if has_header else pairs, "Column 2"
     last = max(map(header.index, (*parts_of(item), truths[0])))
@@ -252,7 +252,7 @@ def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], s
 
 
 def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable, Hashable]:
-    """Truth of items of these data from a file, under the names that the data have."""
+    """Read true labels from a file, with items and labels named as in the data."""
     given, source = truths_from(path, data.items), name_of(path)
     items = {label_text(item): item for item in data.items}
     labels = {label_text(label): label for label in data.labels}
@@ -287,7 +287,7 @@ def _name(path: str | os.PathLike[str]) -> object:
 def items_from(
     path: str | os.PathLike[str], item: Names | None = None, items: Iterable[object] = ()
 ) -> list[str]:
-    """Items of a table, each once: its column with the item, or the only one that it has."""
+    """Return the distinct items of a table: its item column, or its only column."""
     table = _filled(path)
     name, problems = table.checked_item(item, items, "Call it item.")
     if len(table.header) == 1:
@@ -305,9 +305,9 @@ def item_columns(
     item: Names | None = None,
     items: Iterable[object] = (),
 ) -> dict[str, dict[str, str]]:
-    """Cells of some columns of a table, by item; rows of an item may repeat if they agree.
+    """Return the cells of some columns by item; repeated rows of an item must agree.
 
-    Without a name of its column the item is told by its word, or by the `items` that it names.
+    Without `item`, the item column is found by a known name, or by the `items` in its cells.
     """
     table = _filled(path)
     header, source = table.header, table.source
@@ -336,7 +336,7 @@ def item_columns(
 
 
 def distances_from(path: str | os.PathLike[str], labels: Sequence[Hashable]) -> list[list[float]]:
-    """Return the distances of a table between all labels, in the order of the labels."""
+    """Read the distances between all labels from a table, in label order."""
     table = _filled(path)
     names, rows = table.header[1:], {row[0]: row[1:] for _, row in table.rows[1:]}
     known = list(map(label_text, labels))
@@ -358,9 +358,9 @@ def distances_from(path: str | os.PathLike[str], labels: Sequence[Hashable]) -> 
 def rows_about(
     paths: Sequence[str | os.PathLike[str]], items: Iterable[Any] = ()
 ) -> dict[str, list[dict[str, Any]]]:
-    """Rows about coders and items of tables with a header, by of whom they are.
+    """Return the rows of tables about coders or items, by "coder" and "item".
 
-    Several tables about the same are joined; columns together may name the `items` of the data.
+    Tables about the same subject are joined. Several columns may identify the `items` together.
     """
     known = frozenset(map(label_text, items))
     found: dict[str, dict[str, dict[str, Any]]] = {}
@@ -396,7 +396,7 @@ def rows_about(
 
 
 def _numbers(cells: Sequence[str]) -> Sequence[Any]:
-    """Turn a column into numbers, None where it is empty; texts stay."""
+    """Convert a column to numbers, with None for empty cells; leave text unchanged."""
     kept = [None if is_blank(cell) else cell for cell in cells]
     try:
         return [None if cell is None else float(cell) for cell in kept]
@@ -419,10 +419,10 @@ def is_span_rows(path: object) -> bool:
 
 
 def span_rows(given: object) -> list[tuple[str, int, int, str]]:
-    """Document, start, end and label of each row; ``(none)`` for no span there.
+    """Return document, start, end and label of each row; ``(none)`` means no span.
 
-    Rows that are empty but for the document are not judged, and rows that the page skipped or only
-    noted are no decisions. A row with ``(none)`` and no place is about its whole document.
+    Rows with only a document are not judged; skipped or noted rows are not decisions. A row with
+    ``(none)`` and no position is about the whole document.
     """
     table = rows_of(given, "spans")
     decision = "decision" if "decision" in table.header else None
@@ -457,7 +457,7 @@ ENTRIES = {"two readings": {"two": True}, "skipped": {"skip": True}, "note": {}}
 
 
 def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
-    """Return the decided label of each item, by the names that the data have.
+    """Return the decided label of each item, named as in the data.
 
     Rows with another decision ("two readings", "skipped", "note") give no label. A table without
     the columns decision and fit is a table of true labels.
@@ -485,14 +485,14 @@ def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
 
 
 def is_decisions(path: str | os.PathLike[str]) -> bool:
-    """Return True for decisions.csv of the report page, whatever its name."""
+    """Return True for decisions saved by the report page, under any file name."""
     with suppress(AnnotationError):
         return bool(_rows(path)[0])
     return False
 
 
 def _rows(given: object) -> tuple[list[Row], str]:
-    """Return number, item, label, decision, fit and note of each row, none of other tables."""
+    """Return number, item, label, decision, fit and note of each row; [] for other tables."""
     is_path = isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json")
     if not is_path and not hasattr(given, "columns"):
         return [], "gold"
@@ -507,7 +507,7 @@ def _rows(given: object) -> tuple[list[Row], str]:
 
 
 def entries_of(given: Any, data: Annotations) -> list[tuple[str, dict[str, Any]]]:
-    """Return item and entry of each row as the page keeps them; of true labels, those decided."""
+    """Return item and entry of each row, in the form that the report page stores."""
     rows, _ = _rows(given)
     if not rows:
         return [

@@ -1,4 +1,4 @@
-"""JSON and JSON lines to objects, whole or piece by piece, and looking things up in them."""
+"""Parse JSON and JSON lines, at once or as a stream, and look up values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annomodels.io.tables.table import Table
 
 
 def json_value(text: str, source: str) -> Any:
-    """Parse JSON with numbers kept as they are written."""
+    """Parse JSON, and keep numbers as they are written."""
     try:
         return json.loads(text, parse_float=str, parse_int=str, parse_constant=_constant)
     except json.JSONDecodeError as error:
@@ -50,7 +50,7 @@ def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
 
 
 def from_objects(values: Sequence[Any], rows: Sequence[int], source: str) -> Table:
-    """Table of JSON objects; a key that is missing gives an empty cell."""
+    """Return a table of JSON objects; missing keys give empty cells."""
     wrong = [row for value, row in zip(values, rows, strict=True) if not isinstance(value, dict)]
     if wrong:
         what = f"Not a JSON object: {counted(len(wrong), 'row')}."
@@ -73,20 +73,20 @@ def _constant(name: str) -> str | None:
 
 
 def cell_text(value: object) -> object:
-    """Text of a JSON value; lists and objects stay, so that they are reported where they matter."""
+    """Return a JSON value as a cell; lists and objects stay, to be reported when used."""
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else value
 
 
-KEY = "key"  # the field that holds the name of a record, where records stand under names
-LARGE = 200_000_000  # bytes from which a JSON file is read piece by piece
-_PARTS = 50  # of a list, whose fields are named
-DEEPEST = 500  # levels of JSON that is read piece by piece
+KEY = "key"  # field for the name of a record in an object of named records
+LARGE = 200_000_000  # bytes above which a JSON file is streamed
+_PARTS = 50  # list elements whose fields are listed
+DEEPEST = 500  # maximum depth of streamed JSON
 
 
 def streamed_lines(path: Path, source: str) -> Iterator[tuple[int, Any]]:
-    """Row number and value of each JSON line, one line in memory at a time."""
+    """Yield row number and value of each JSON line, one line in memory at a time."""
     with path.open("rb") as file:
         for row, line in enumerate(file, 1):
             try:
@@ -118,7 +118,7 @@ def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
 
 
 def _elements(events: Iterable[tuple[str, Any]], source: str, builder: Any) -> Iterator[Any]:
-    """Put the elements of the outermost array together, with numbers as texts."""
+    """Yield the elements of the outermost array, with numbers as strings."""
     depth = 0
     for event, value in events:
         builder.event(event, str(value) if event == "number" else value)
@@ -131,7 +131,7 @@ def _elements(events: Iterable[tuple[str, Any]], source: str, builder: Any) -> I
 
 
 def at(record: object, path: str) -> Any:
-    """Value of a key, or of a path of keys with dots between; None if it is not there."""
+    """Return the value at a key or dotted path; None if it is missing."""
     if not isinstance(record, Mapping):
         return None
     if isinstance(path, Key):
@@ -154,13 +154,13 @@ def keys_of(records: Iterable[object], depth: int = 2) -> list[str]:
 
 
 def objects_in(value: object) -> list[dict[str, Any]]:
-    """Objects in a list, or under names in an object."""
+    """Return the objects in a list, or among the values of an object."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [part for part in parts if isinstance(part, dict)]
 
 
 def named_records(value: object) -> list[dict[str, object]] | None:
-    """Find records that stand under their names in an object: ``{"1": {"text": ...}}``."""
+    """Return the records of an object keyed by name: ``{"1": {"text": ...}}``."""
     if not isinstance(value, dict) or not value:
         return None
     records = list(value.values())
@@ -168,7 +168,7 @@ def named_records(value: object) -> list[dict[str, object]] | None:
     if len(lists) == len(records) > 1:
         return [{KEY: name, "responses": part} for name, part in value.items()]
     if len(lists) == 1 and any(is_list_of(part, dict) for part in lists[0][0].values()):
-        return list(lists[0])  # records below a word such as data
+        return list(lists[0])  # records under a key such as data
     is_each = len(value) > 1 and all(isinstance(record, dict) and record for record in records)
     if not is_each or 2 * max(Counter(k for one in records for k in one).values()) <= len(records):
         return None
@@ -178,7 +178,7 @@ def named_records(value: object) -> list[dict[str, object]] | None:
 def plain_fields(
     value: object, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], str, Any]]:
-    """Path, name and value of each field with a plain value, in objects at any depth."""
+    """Yield path, name and value of each scalar field at any depth."""
     for name, held in value.items() if isinstance(value, dict) else ():
         if isinstance(held, dict):
             yield from plain_fields(held, (*path, name))
@@ -187,7 +187,7 @@ def plain_fields(
 
 
 def paths_in(value: object, path: str = "") -> Iterator[str]:
-    """Paths of all fields at any depth; ``reviews[].worker`` is one of the objects in a list."""
+    """Yield the paths of all fields; ``reviews[].worker`` is a field of list elements."""
     if isinstance(value, dict):
         for name, held in value.items():
             yield f"{path}{name}"
@@ -202,7 +202,7 @@ def is_list_of(value: object, kind: type | tuple[type, ...]) -> bool:
 
 
 def parsed(cell: object) -> Any:
-    """JSON within a cell, numbers as text; the cell itself if it holds none."""
+    """Parse JSON in a cell, numbers as strings; return other cells unchanged."""
     if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
         return cell
     try:
@@ -216,10 +216,10 @@ _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 
 
 def cell_value(cell: Any) -> Any:
-    """List or object in a cell: JSON, or as Python prints it; else the cell."""
+    """Parse a list or object in a cell (JSON or Python); return other cells unchanged."""
     value = parsed(cell)
     if isinstance(value, str) and value[:1] in ("[", "{"):
-        # NumPy prints its arrays with blanks between the members, which Python would join
+        # NumPy separates array elements by spaces; Python would concatenate the strings
         if _ARRAY(value) and re.search(r"""['"]\s+['"]""", value):
             return [one or other for one, other in _QUOTED.findall(value)]
         try:

@@ -1,4 +1,4 @@
-"""The command that reads a file: options tried on it, after a refusal, until it is read."""
+"""After an error, try options until the file is read, and propose these options."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ from annomodels.io.words import (
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
 
-TRIES = 16  # readings that are tried after a refusal
-LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
-_SAID = {"coder", "label", "coder_columns", "format"}  # what says how a table is read
-_OPENING = {"sheet", "skip_rows", "encoding"}  # what says how a table is found in a file
-_MANY_COLUMNS = 50  # columns from which a table of few rows seems to lie on its side
-_LOOKED_INTO = 50  # records in which coders are looked for at any depth
-_FEWEST = 5  # rows from which it is said that nobody is named
-_COMPARED = 20  # columns that are compared, each with each
-_CLASSES = 50  # most different labels of a file that calls them otherwise
-_OTHERS = 1.05  # labels of each coder, below which another one seems to stand in every row
-_TOLD = 20  # labels from which a word such as NA among them is left out in what is proposed
-_OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
-# codes of problems of an export that was recognized: its columns are not what is unclear
+TRIES = 16  # maximum number of options tried after an error
+LARGEST = 20_000_000  # bytes of a file above which nothing is tried
+_SAID = {"coder", "label", "coder_columns", "format"}  # options on the roles of columns
+_OPENING = {"sheet", "skip_rows", "encoding"}  # options on opening the file
+_MANY_COLUMNS = 50  # minimum columns for a table with few rows to look transposed
+_LOOKED_INTO = 50  # records searched for coders at any depth
+_FEWEST = 5  # minimum rows to report missing coder names
+_COMPARED = 20  # maximum columns compared
+_CLASSES = 50  # maximum distinct labels of a column with an unknown name
+_OTHERS = 1.05  # labels per coder below which every row seems to have another coder
+_TOLD = 20  # minimum labels to propose codes such as NA as missing
+_OVERLAP = 0.025  # extra labels per item above which coders can be compared
+# problem codes of a recognized export, whose columns are not in doubt
 _RECOGNIZED = {"no-units", "several-kinds"}
 
 
@@ -141,9 +141,9 @@ def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source
 
 
 def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
-    """Sentence on a file without labels of several coders, and the way out; "" if it has some.
+    """Explain why a file has no labels of several coders, with a remedy; "" if it has some.
 
-    What failed, if columns are called after coders, are the readings that were tried.
+    `failed` lists the outcomes of the options that were tried.
     """
     if source.inside is not None or source.kind == "xml":
         return "", ""
@@ -228,15 +228,15 @@ def _search(
     tried: Callable[[Mapping[str, object]], Data | Spans],
     failed: list[str],
 ) -> Found | None:
-    """Find options with which the file is read; of those that fail, say why."""
+    """Find options that read the file; add the reasons for failures to `failed`."""
     waiting = _named(error, {})
-    found = isinstance(error, (NotAsItSeems, Refused))  # the columns were found, or are none
+    found = isinstance(error, (NotAsItSeems, Refused))  # the columns are known, or absent
     if not found and not _RECOGNIZED & {problem.code for problem in error.problems}:
         with suppress(AnnotationError):  # there may be no table before a sheet is chosen
             waiting += list(candidates(opened({}), given))
     seen: list[dict[str, Any]] = []
     of_sheets: dict[str, tuple[dict[str, object], Data]] = {}
-    most = 0  # labels of a question
+    most = 0  # most labels of a question so far
     while waiting and len(seen) < (3 * TRIES if "sheet" in waiting[0] else TRIES):
         options = waiting.pop(0)
         if not options or options in seen or options.get("sheet") in of_sheets:
@@ -247,7 +247,7 @@ def _search(
         except AnnotationError as wrong:
             failed.append(f"{_shown(options)}: {wrong.problems[0].what}")
             waiting = [*_named(wrong, options), *waiting]
-            if options.keys() <= _OPENING:  # now there is a table to look at
+            if options.keys() <= _OPENING:  # the table can be read now
                 with suppress(AnnotationError):
                     more = candidates(opened(options), {**given, **options})
                     waiting += [{**options, **each} for each in more]
@@ -256,13 +256,13 @@ def _search(
                 if any(len(readers) > 1 for readers in data.seen.values()):
                     return options, data
                 continue
-            sheets = options.get("sheet") == EVERY_SHEET  # of coders, or of questions
+            sheets = options.get("sheet") == EVERY_SHEET  # one sheet per coder, or per question
             answers = 0 if isinstance(data, Mapping) else len(data)
             most = max(most, answers)
             if not _compares(data) or (sheets and agree(_by_coder(data)) < GAIN):
                 failed.append(f"{_shown(options)}: hardly an item has labels of several coders.")
                 continue
-            if 2 * answers < most:  # the answers to a question that few were asked
+            if 2 * answers < most:  # a question with few answers
                 continue
             if marks := _missing(data, given):
                 with suppress(AnnotationError):
@@ -281,7 +281,7 @@ def _shown(options: Mapping[str, object]) -> str:
 
 
 def _missing(data: Data, given: Mapping[str, object]) -> list[str]:
-    """Labels with which programs write that there is none."""
+    """Return the labels that are codes for a missing value, such as NA."""
     if isinstance(data, Mapping) or "missing" in given or "labels" in given or len(data) < _TOLD:
         return []
     marks = [label for label in no_labels(list(map(str, data.labels))) if label in WRITTEN]
@@ -293,14 +293,14 @@ def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[s
         {**options, "question": name} for problem in error.problems for name in problem.choices[:6]
     ]
     said = [pair for problem in error.problems for pair in problem.options]
-    if said and not out:  # one of several sheets, or all options together
+    if said and not out:  # each sheet alone, or all options together
         each = [dict([pair]) for pair in said] if said[0][0] == "sheet" else [dict(said)]
         out += [{**options, **one} for one in each]
     return out
 
 
 def _compares(data: Data) -> bool:
-    """Return True if labels of several coders can be compared, at least in one question."""
+    """Return True if coders can be compared in at least one question."""
     return any(
         one.n_coders > 1
         and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
@@ -313,7 +313,7 @@ def _compares(data: Data) -> bool:
 
 
 def _by_coder(data: Data) -> list[Column]:
-    """Labels of each coder in the order of the items, in the first question."""
+    """Return the labels of each coder in item order, for the first question."""
     one = next(iter(data.values())) if isinstance(data, Mapping) else data
     cells = [[""] * one.n_items for _ in one.coders]
     for item, coder, label in zip(one.item, one.coder, one.label, strict=True):
@@ -321,7 +321,7 @@ def _by_coder(data: Data) -> list[Column]:
     return [Column("", own) for own in cells]
 
 
-# -- what may be tried -----------------------------------------------------------------------
+# -- candidate options ----------------------------------------------------------------------
 
 
 def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -381,7 +381,7 @@ def _in_cells(table: Table) -> Iterator[dict[str, object]]:
 
 
 def columns_in(table: Table) -> tuple[list[Column], list[Column]]:
-    """Columns with plain cells, and those of lists that may hold the labels of several coders."""
+    """Return columns with plain cells, and list columns with labels of several coders."""
     columns = [Column(n, cells[:ROWS]) for n, cells in table.columns.items() if n.strip()]
     columns = [one for one in columns if one.filled]
     lists = [one for one in columns if str(one.filled[0])[:1] == "["]
@@ -406,9 +406,9 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         return
     names = [n for n in tables[0].header if n.strip() and all(n in t.columns for t in tables)]
     if sum(Column(name, ()).has(CODER) for name in names) > 1:
-        return  # the columns are of coders, so the files are of something else
+        return  # the columns are coders, so the files are not
     lacking = [t for t in tables if not matched(t.header)["label"]]
-    if len(lacking) == 1 and not given.get("label"):  # one file calls its labels otherwise
+    if len(lacking) == 1 and not given.get("label"):  # one file names its labels differently
         only = lacking[0].columns
         free = [Column(n, cells) for n, cells in only.items() if n not in names]
         free = [one for one in free if one.is_plain and 1 < one.distinct <= _CLASSES]

@@ -65,28 +65,28 @@ def read(
 ) -> Annotations:
     r"""Read annotations from the export of a labeling tool, or from a plain table.
 
-    The format is detected; ``annomodels convert --list`` lists all formats. Answers that an export
-    marks as cancelled, rejected, tainted or repeated are left out and counted in ``notes``.
+    The format is detected; ``annomodels convert --list`` lists all formats. Answers marked
+    as canceled, rejected, tainted or repeated are left out and counted in ``notes``.
 
     Cells are read as text: ``None``, ``NA``, ``001`` and ``1.0`` are labels, and only an empty cell
-    means that there is no label. Nothing is stripped (but blanks after all delimiters) or merged.
-    Labels that differ only in case or spaces stay separate and are reported in ``notes``.
+    is a missing label. Only spaces that follow every delimiter are stripped. Labels that differ
+    only in case or spaces stay separate and are reported in ``notes``.
 
     Parameters
     ----------
     path
-        A file (perhaps gzipped), a folder or zip archive as a tool exports it, or "-" for the
-        standard input. Several files, or a folder of them, are joined by their items:
-        ``{"ana": "a.xlsx", "ben": "b.xlsx"}`` names the coder of each. Otherwise a file without
-        coders belongs to the coder that its name says.
+        A file (optionally gzipped), a folder or zip archive that a tool exports, or "-" for
+        standard input. Several files, or a folder of files, are joined by item:
+        ``{"ana": "a.xlsx", "ben": "b.xlsx"}`` names the coder of each file. Otherwise the name of a
+        file without coders is used as its coder.
     item, coder, label
         Names of the columns of a long table [default: detected, such as ``task``, ``worker``,
-        ``label``]. For a wide table, `item` names the column of the items [default: the first].
-        For the export of a tool, it names the field of the tasks [default: the tool's number].
-        Several columns may identify the items together: ``["doc", "seg"]`` or ``"doc,seg"``. The
-        names are then written as rows of CSV, such as ``d1,7``.
+        ``label``]. For a wide table, `item` is the item column [default: the first column].
+        For a tool export, it is the task field that names the item [default: the task number].
+        Several columns may identify the items together: ``["doc", "seg"]`` or ``"doc,seg"``. Item
+        names are then CSV rows, such as ``d1,7``.
     truth
-        Column with the known true label of items. Or a mapping from item to truth.
+        Column with the known true label of items, or a mapping from items to true labels.
     group
         Column with the document or batch of each item.
     text
@@ -119,8 +119,8 @@ def read(
         What counts as an item if coders marked stretches of text. One of "exact",
         "token", "overlap" and "chain", see :meth:`annomodels.io.span_builder.Spans.units`.
     seen
-        Documents of spans that coders read: "all", or only those that they "marked". Asked for if
-        it is not clear whether a document without a mark was read.
+        Documents of spans that coders read: "all", or only those that they "marked". Required if
+        it is unclear whether a document without marks was read.
     models
         Count predictions of models in the export as coders (model:NAME).
     sets
@@ -137,9 +137,9 @@ def read(
     skip_rows
         Rows to skip at the top of a table, such as a title.
     repeats
-        Labels that a coder gives again to an item: count "all", or only the "first" of each. By
-        default all count, but it is an "error" if a tenth of the labels repeat, unless coders
-        agree with themselves as if items were shown twice on purpose.
+        Labels that a coder gives again to an item: count "all", or only the "first" of each. The
+        default "error" counts all, but raises if at least a tenth of the labels repeat, unless
+        coders agree with themselves as if items were shown twice on purpose.
     map
         Labels to recode, such as ``{"Tie": "0"}``.
 
@@ -151,9 +151,9 @@ def read(
     Raises
     ------
     AnnotationError
-        With all problems at once, each with its row in the file (the header is row 1).
+        If the file cannot be read; lists all problems, each with its row (the header is row 1).
     MissingDependency
-        When a format needs a package that is not installed (Excel, SPSS, CAS, JSON over 200 MB).
+        If a format needs a package that is not installed (Excel, SPSS, CAS, JSON over 200 MB).
 
     Examples
     --------
@@ -196,13 +196,13 @@ def read_one(path: Paths | Source, said: Mapping[str, object]) -> Annotations:
 def with_way_out[T](
     path: Paths | Source, said: Mapping[str, object], reader: Callable[..., T], verb: str = "read"
 ) -> T:
-    """Read; a refusal names the options with which the same reader does read the file."""
+    """Read; if that fails, add to the error the options that would work."""
     if path == "-":
-        path = Piped("-")  # what came through a pipe cannot be read again
+        path = Piped("-")  # a pipe cannot be read twice
     kept: dict[str, Source] = {}
 
     def opened(how: Mapping[str, object]) -> Source:
-        """Open a file once for each way to open it, however often it is read."""
+        """Open a file once per combination of opening options."""
         way = repr([how.get(name) for name in _OPENING])
         if way in kept:
             return kept[way].again()
@@ -233,7 +233,7 @@ def with_way_out[T](
 def understood(
     path: Paths | Source, said: Mapping[str, Any], *, every: bool = False
 ) -> tuple[Records, Callable[[Columns], Annotations], Codebook]:
-    """Read what there is; return it with what makes annotations of columns, and the codebook."""
+    """Return the records, a function from columns to annotations, and the codebook."""
     repeats = said["repeats"]
     require_way(repeats)
     _how_seen(said["seen"])
@@ -305,7 +305,7 @@ def read_spans(
     models: bool = False,
     encoding: str | None = None,
 ) -> Spans:
-    r"""Read marked stretches of text and their chains, without making items of them.
+    r"""Read marked spans of text and their chains, without turning them into items.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def read_spans(
         Prodigy, doccano or Potato, or a table (document, coder, start, end, label); or several, as
         for :func:`annomodels.read`.
     item, text
-        Fields that name the document and hold its text, where the tool lets one choose.
+        Fields with the document name and text, for tools with custom fields.
     format
         "auto" or the name of a format.
     seen, models
@@ -325,13 +325,13 @@ def read_spans(
     Returns
     -------
     Spans
-        One row per span in ``table``, with places in code points whatever the tool counts;
-        ``units`` makes items of them.
+        One row per span in ``table``, with offsets in code points for all tools; ``units`` turns
+        spans into items.
 
     Raises
     ------
     AnnotationError
-        When it cannot be read, or holds no spans.
+        If the file cannot be read, or has no spans.
 
     Examples
     --------
@@ -355,12 +355,12 @@ def read_spans(
         )
 
 
-# keywords of `read` that reading spans knows, next to those of `read_spans`
+# keywords of `read` that also apply to spans, in addition to those of `read_spans`
 _OF_SPANS = {"question", "coders", "map", "coder", "label", *_OPENING}
 
 
 def read_any(path: Paths, **reading: Any) -> Annotations | Spans:
-    """Read labels of items; or marks, from what holds marks and where no units are asked for."""
+    """Read labels of items, or spans if the file has spans and `units` is not given."""
     default = read.__kwdefaults__ or {}
 
     def one(where: Paths | Source, said: Mapping[str, Any]) -> Annotations | Spans:
@@ -374,7 +374,7 @@ def read_any(path: Paths, **reading: Any) -> Annotations | Spans:
 
 
 def _named(spans: Spans, said: Mapping[str, Any], default: Mapping[str, Any]) -> Spans:
-    """Spans of the layer that is asked for, with coders and labels renamed."""
+    """Return the spans of the requested layer, with coders and labels renamed."""
     from annomodels.io.mappings import names_from
 
     known = {*(read_spans.__kwdefaults__ or {}), *_OF_SPANS}
@@ -437,7 +437,7 @@ def _source(path: Path_, said: Mapping[str, Any]) -> Source:
 
 
 def _stripped(source: Source, said: Mapping[str, Any]) -> dict[str, str]:
-    """Names of columns without the blanks that headers lose, too."""
+    """Return given column names without outer blanks, as in stripped headers."""
     roles = ("item", "coder", "label", "truth", "group", "text", "question_column")
     given = {role: said[role] for role in roles if isinstance(said[role], str)}
     blank = {role: name for role, name in given.items() if name != name.strip()}
@@ -452,7 +452,7 @@ def _tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-# -- several questions: what can be read is read, the rest is named --------------------------------
+# -- several questions: unreadable ones are left out with the reason -------------------------------
 
 
 @dataclass(frozen=True, repr=False)
@@ -462,9 +462,9 @@ class Questions(Mapping[str, Annotations], Html):
     Parameters
     ----------
     annotations
-        What was read.
+        Annotations of each question.
     left_out
-        Why the other columns or questions were not.
+        Reasons why other columns or questions were left out.
     source
         Name of the file.
     """
@@ -491,18 +491,18 @@ class Questions(Mapping[str, Annotations], Html):
 
 
 def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: object) -> Questions:
-    r"""Read several questions of a file, each by itself, in one pass over the file.
+    r"""Read several questions of a file separately, in one pass over the file.
 
-    Columns that hold no labels are left out and named with the reason: free text, JSON, times and
-    identifiers, what is the same in all rows of a coder or for all coders of an item, and questions
-    to which there is one answer only. A question that is named by its full name is always tried.
+    Columns without labels are left out and listed with the reason: free text, JSON, times,
+    identifiers, values that are constant per coder or per item, and questions with only one
+    answer. A question given by its full name is always tried.
 
     Parameters
     ----------
     path
         As for :func:`annomodels.read`.
     question
-        Names of questions, or patterns such as ``"stage_*"``; all without it.
+        Names of questions, or patterns such as ``"stage_*"`` [default: all].
     **reading
         As for :func:`annomodels.read`. With `scale` and `codebook`, each question has its own
         scale: ``scale={"stage_*": "ordinal"}``.
@@ -515,7 +515,7 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: o
     Raises
     ------
     AnnotationError
-        When the file cannot be read, a name fits no question, or none can be read.
+        If the file cannot be read, a name matches no question, or no question can be read.
 
     Examples
     --------
@@ -537,7 +537,7 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: o
 
 
 def _each(path: Paths, said: Mapping[str, object], names: Sequence[str]) -> Questions:
-    """Read each question; those that cannot be read are left out with the reason."""
+    """Read each question; leave out unreadable questions with the reason."""
     found, made, book = understood(path, said, every=True)
     found.check()
     source = found.source.name
@@ -576,7 +576,7 @@ def _each(path: Paths, said: Mapping[str, object], names: Sequence[str]) -> Ques
             if codes := dict(error.problems[0].options).get("missing"):
                 left_out[name] += f"; {Option('missing', list(codes))} reads the others"
     if not annotations and repeated is not None:
-        raise repeated  # the items are not what they should be, whatever the question
+        raise repeated  # the items are wrong for every question
     if not annotations:
         named = [name for name in names if not is_pattern(name)]
         if len(left_out) == 1 and problems and named:

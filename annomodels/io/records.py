@@ -1,4 +1,4 @@
-"""The long table that readers fill: rows of each question, and marks in texts beside them."""
+"""Long table that readers fill: rows of each question, and marks in texts."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Unreadable(ValueError):
 
 
 class NoUnits(AnnotationError):
-    """Marked stretches of text were read where labels of items were asked for."""
+    """The file has marked spans of text instead of labels of items."""
 
     def __init__(self, problems: Iterable[Problem], marked: Callable[[], Spans]) -> None:
         super().__init__(problems)
-        self.marked = marked  # the stretches
+        self.marked = marked
 
 
 def name_of_value(value: object) -> str:
-    """Text of a scalar of JSON or a table; "" for nothing."""
+    """Return a JSON or table scalar as text; "" if it is missing."""
     if isinstance(value, str):
         return value
     if is_blank(value):
@@ -58,7 +58,7 @@ def name_of_value(value: object) -> str:
 
 
 def values_of(label: object) -> tuple[str, ...]:
-    """Names in a label: none, one, or several in their order, each once."""
+    """Return the distinct names in a label, in their order."""
     parts = label if isinstance(label, (list, tuple)) else [label]
     return tuple(dict.fromkeys(name for name in map(name_of_value, parts) if name))
 
@@ -66,8 +66,8 @@ def values_of(label: object) -> tuple[str, ...]:
 class Records:
     """Rows of each question of one export, and marks in its texts.
 
-    Tools give judgements one by one (:meth:`add`); a table gives the rows of each of its questions
-    as a part, which is made when it is asked for.
+    Readers of tools add judgments one by one (:meth:`add`). A reader of tables adds one part per
+    question, which is built on demand.
     """
 
     def __init__(self, source: Source, options: Options) -> None:
@@ -76,29 +76,29 @@ class Records:
         self.notes: list[str] = []
         self.problems: list[Problem] = []
         self.parts: dict[str, Part] = {}  # rows of each question
-        self.default: Part | None = None  # rows of the question that is meant if none is named
-        self.unfit: Callable[..., Unsuitable | None] = unsuitable  # why rows hold no labels
-        self.where = source.name  # of the questions
-        self.otherwise = ""  # what else one can do than name a question
+        self.default: Part | None = None  # rows of the default question
+        self.unfit: Callable[..., Unsuitable | None] = unsuitable  # reason why rows are not labels
+        self.where = source.name  # location of the questions, for messages
+        self.otherwise = ""  # remedy other than naming a question
         self.skips: Counter[str] = Counter()
         self.stretches: dict[str, None] = {}  # questions that mark text
-        self.attributes: dict[str, None] = {}  # those that tell more of the marks of another
-        self.marked: Callable[[], Spans] | None = None  # where nothing else was read
-        self.lists_readers = True  # whether it is known who read a document and marked nothing
+        self.attributes: dict[str, None] = {}  # questions that describe another one's marks
+        self.marked: Callable[[], Spans] | None = None  # if there are only marks
+        self.lists_readers = True  # whether readers without marks are listed
         self._kept: list[_Row] = []
         self._unsaid: dict[str, None] = {}
         self._left_out: Counter[str] = Counter()
         self._unreadable: dict[str, list[int]] = {}
         self._gold: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         self._texts: dict[str, str] = {}
-        self._shown = "text"  # field of the texts, if none is named
+        self._shown = "text"  # default text field
         self._groups: dict[str, str] = {}
         self._of_labels: list[Problem] = []
         self._spans: dict[Span, None] = {}
         self._seen: dict[str, dict[str, None]] = {}
         self._documents: dict[str, str] = {}
         self._tokens: dict[str, Sequence[tuple[int, int]]] = {}
-        self._of_spans: list[str] = []  # notes
+        self._of_spans: list[str] = []  # notes on spans
         self._reversed: list[str] = []
         self._repeated = 0
         self._quotes: list[Quote] = []
@@ -108,13 +108,13 @@ class Records:
     def objects(
         self, pairs: Iterable[tuple[int, object]] | None = None
     ) -> Iterator[tuple[int, Any]]:
-        """Rows and records that are objects; others become a problem."""
+        """Yield row and record of each object; report other records as a problem."""
         for row, value in self.source.objects if pairs is None else pairs:
             for record in self.members([value], "a record", row):
                 yield row, record
 
     def members(self, values: object, word: str, row: int) -> Iterator[dict[str, Any]]:
-        """Objects in a list (or the list of nothing); what is none becomes a problem."""
+        """Yield the objects in a list or a value; report other values as a problem."""
         for value in values if isinstance(values, list) else [values] if values else ():
             if isinstance(value, dict):
                 yield value
@@ -140,7 +140,7 @@ class Records:
         row: int,
         number: object = "",
     ) -> None:
-        """Take a judgement; a label of None, "" or [] is a skip, a list is a set of labels."""
+        """Add a judgment; a label of None, "" or [] is a skip, and a list is a set of labels."""
         try:
             word, who = "an item", ""
             what = name_of_value(item)
@@ -163,7 +163,7 @@ class Records:
             self._kept.append((what, who, question, labels, row, key))
 
     def skip(self, item: object, question: str = "") -> None:
-        """Count a coder who passed over an item; a question of "" stands for all."""
+        """Count a skipped item; the question "" means all questions."""
         self.skips[question] += 1
         if isinstance(item, str):
             self._unsaid[item] = None
@@ -183,7 +183,7 @@ class Records:
             self._gold.setdefault(question, []).append((what, labels))
 
     def text_field(self, names: Iterable[str]) -> str:
-        """Return which of some fields holds the text of an item: as named, or by a known name."""
+        """Return the text field of an item: as given, or by a known name."""
         if self.options.text is not None:
             return self.options.text
         self._shown = text_column(names) or self._shown
@@ -200,7 +200,7 @@ class Records:
     def document(
         self, item: object, coder: object, text: object = "", tokens: Sequence[tuple[int, int]] = ()
     ) -> None:
-        """Note that a coder looked for marks in a text; the coder of the final version is GOLD."""
+        """Record that a coder read a document; GOLD is the coder of the curated version."""
         with suppress(Unreadable):
             name, who = name_of_value(item), name_of_value(coder)
             if not who and coder != GOLD:
@@ -226,7 +226,7 @@ class Records:
         chain: str = "",
         quote: object = None,
     ) -> None:
-        """Take a mark: `place` holds its start and end, `quote` the words that it marks."""
+        """Add a mark; `place` is its start and end, `quote` the marked words."""
         self.stretches[question] = None
         try:
             start, end = map(int, place)
@@ -256,7 +256,7 @@ class Records:
     def problem(
         self, what: str, remedy: str, where: str = "", *, of_labels: bool = False, code: str = ""
     ) -> None:
-        """Report something that must be fixed, perhaps only before labels are read."""
+        """Add a problem; `of_labels` limits it to reading labels."""
         found = Problem(what, where or self.source.name, remedy, code=code)
         (self._of_labels if of_labels else self.problems).append(found)
 
@@ -267,7 +267,7 @@ class Records:
     # -- the table ------------------------------------------------------------------------------
 
     def closed(self) -> Records:
-        """Sort the judgements by question, after the reader; `problems` are complete then."""
+        """Group the judgments by question after reading, and complete `problems`."""
         self.problems += self._of_labels
         asked = self.options.text
         if asked is not None and self._kept and not self._texts and not self.problems:
@@ -306,13 +306,13 @@ class Records:
             raise AnnotationError(problems)
 
     def chosen(self) -> Columns:
-        """Rows of the question that was asked for, or of the only one, with all notes."""
+        """Return the rows of the requested or only question, with all notes."""
         columns = self.answer()
         columns.notes = [*self.notes, *columns.notes, *columns.alone]
         return columns
 
     def answer(self) -> Columns:
-        """Rows of the question that was asked for, or of the only one."""
+        """Return the rows of the requested or only question."""
         self.check()
         asked = self.options.question
         if self.default is not None and asked not in self.parts:
@@ -333,7 +333,7 @@ class Records:
         return columns
 
     def screened(self) -> tuple[dict[str, int], dict[str, Unsuitable]]:
-        """Count the labels of each question, and tell which hold none that can be compared."""
+        """Count the labels of each question, and find questions without comparable labels."""
         counts: dict[str, int] = {}
         left_out: dict[str, Unsuitable] = {}
         for name, part in self.parts.items():
@@ -344,7 +344,7 @@ class Records:
         return counts, left_out
 
     def lacks(self, name: str, made: Columns) -> Unsuitable | None:
-        """Return the reason why the labels of a question cannot be compared, if there is one."""
+        """Return why the labels of a question cannot be compared, or None."""
         if made.problems:
             is_held = all(isinstance(one, NotLabels) for one in made.problems)
             return HELD if is_held else None
@@ -353,7 +353,7 @@ class Records:
     def _choice(
         self, asked: str | None, counts: Mapping[str, int], left_out: Mapping[str, Unsuitable]
     ) -> tuple[str | None, list[Problem]]:
-        """Name of the question to read, None if nobody answered any, or what stands in the way."""
+        """Return the question to read (None if there are no answers), and problems."""
         where = self.where
         fit = {name: n for name, n in counts.items() if name not in left_out}
         question, problems = choose_question(fit, asked, where, "label")
@@ -453,7 +453,7 @@ class Records:
     def _namer(
         self, labels: list[tuple[str, ...]], notes: list[str]
     ) -> tuple[Callable[[tuple[str, ...]], Hashable], list[Problem]]:
-        """How labels are named: as they are, joined where there are several, or as sets."""
+        """Return a function that names labels: unchanged, joined if several, or as sets."""
         several = sum(len(names) > 1 for names in labels)
         if self.options.sets:
             return frozenset, []
@@ -475,7 +475,7 @@ class Records:
 
 
 def _once(rows: list[_Row], notes: list[str]) -> list[_Row]:
-    """Keep one row of each annotation id; the last, should they differ."""
+    """Keep one row per annotation id, the last if they differ."""
     found: dict[tuple[str, str, str], int] = {}
     kept: list[_Row] = []
     same = changed = 0
@@ -502,7 +502,7 @@ def _once(rows: list[_Row], notes: list[str]) -> list[_Row]:
 def _known_gold(
     pairs: Iterable[tuple[str, Hashable]], notes: list[str]
 ) -> Mapping[str, Hashable] | None:
-    """Return the truth of each item; items with several have none."""
+    """Return the true label of each item; leave out items with several."""
     found: dict[str, dict[Hashable, None]] = {}
     for item, label in pairs:
         found.setdefault(item, {})[label] = None
@@ -516,7 +516,7 @@ def _known_gold(
 
 
 def _first_difference(one: str, other: str) -> str:
-    """Return where two texts differ first, with the words there."""
+    """Describe the first difference between two texts."""
     at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     at = min(len(one), len(other)) if at is None else at
     return f"from character {at:,}, {one[at : at + 12]!r} and {other[at : at + 12]!r}"

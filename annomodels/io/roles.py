@@ -1,8 +1,8 @@
-"""Which columns hold items, coders and labels: every assignment of roles to columns has one score.
+"""Assign the roles item, coder and label to columns by a score.
 
-The score is the sum of a few terms, each visible in :class:`Reading`: the share of rows whose item
-several coders labeled, less rows that repeat and coders of few rows; what the names of the columns
-say; and the share of the information in a label that the other coders' labels of its item give.
+The score of a :class:`Reading` is a sum of terms: the proportion of rows whose item has several
+coders, minus penalties for repeated rows and for coders with few rows; points for column names;
+and the proportion of the information in a label that the other labels of its item explain.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from annomodels.io.words import (
     joint,
 )
 
-ROWS = 5_000  # rows that are looked at
+ROWS = 5_000  # maximum rows that are analyzed
 # weights of the terms of the score
 COVERED, REPEATED, THIN, WIDE = 1.0, -2.0, -0.4, -0.005
 NAMED = {"item": 0.10, "id": 0.08, "coder": 0.50, "label": 0.15, "answer": -0.30, "asked": -0.10}
 NAMED |= {"columns": 0.80, "people": -0.20}
-UNIQUE = 0.005  # share of rows that may repeat under a key
-GAIN, SURE_GAIN = 0.015, 0.08  # information from which columns, and those of numbers, are coders
-ITEMS = 0.95  # share of the information from which a label says something of the item
-_CODERS, _KEYS, _SEEN, _WIDEST = 3, 14, 8, 4  # columns and layouts that are tried, parts of a key
-_CLASSES = 50  # most different labels of coders whose columns are told by the labels
-_ANSWERS = 3  # rows of each, from which people who were asked are coders
-_PHRASE = 2  # words that tell the names of columns of coders apart, at most
-_TOLD = 0.1  # information beyond which one group of columns is no likelier than another
-_RATES = 101  # most different numbers on a scale
-_LABELS = 1.5  # rows of an item, from which a column of any name may name the items
-_SPARE = 0.0005  # share of rows that may repeat more, for a key of fewer columns
-_EVEN = 0.5  # share of labels that columns of coders have in common
-_PHRASES, _FEW = 80, 0.05  # characters of a label, and the share of those that are longer
-_COMPARED = 20  # columns that are compared, each with each
+UNIQUE = 0.005  # proportion of rows that may repeat under a key
+GAIN, SURE_GAIN = 0.015, 0.08  # minimum information for coder columns, and for numeric ones
+ITEMS = 0.95  # information above which a column describes the item
+_CODERS, _KEYS, _SEEN, _WIDEST = 3, 14, 8, 4  # maximum coders, key columns, layouts, parts of a key
+_CLASSES = 50  # maximum distinct labels
+_ANSWERS = 3  # minimum rows per respondent for respondents to be coders
+_PHRASE = 2  # maximum words by which names of coder columns differ
+_TOLD = 0.1  # information above which a group of columns scores no higher
+_RATES = 101  # maximum distinct numbers on a scale
+_LABELS = 1.5  # minimum rows per item for a column of any name to identify items
+_SPARE = 0.0005  # additional proportion of repeated rows allowed for a shorter key
+_EVEN = 0.5  # minimum proportion of labels that coder columns share
+_PHRASES, _FEW = 80, 0.05  # maximum characters of a label, proportion that may be longer
+_COMPARED = 20  # maximum columns, or distinct labels, compared
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z]|(?<=[a-z])[A-Z])")  # ExpertA
 _NUMBER_FIRST = re.compile(r"(\d+)[_ .-](\D+)")
 _NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
@@ -77,12 +77,12 @@ class Said:
 
 @dataclass(frozen=True)
 class Reading:
-    """Roles of columns; `coder` is one column, or the columns of a coder each."""
+    """Roles of columns; `coder` is one column, or one column per coder."""
 
     item: tuple[str, ...]
     coder: str | tuple[str, ...]
     score: float
-    labels: Mapping[str, float]  # questions, and the information that coders share
+    labels: Mapping[str, float]  # information that coders share, by question
     asked: tuple[str, str] | None = None  # column of questions, and its first question
     truth: str | None = None
 
@@ -120,7 +120,7 @@ def readings(columns: Sequence[Column], said: Said) -> list[Reading]:
 
 
 def structure(item: Codes, coder: Codes) -> tuple[float, float, float]:
-    """Shares of rows on items of several coders, of rows that repeat, and of coders."""
+    """Return the proportions of rows of shared items and repeated rows, and coders per row."""
     width = int(coder.max(initial=0)) + 1
     pairs = np.unique(item * width + coder)
     coders = np.bincount(pairs // width, minlength=int(item.max(initial=0)) + 1)
@@ -129,7 +129,7 @@ def structure(item: Codes, coder: Codes) -> tuple[float, float, float]:
 
 
 def gain(item: Codes, coder: Codes, label: Codes) -> float:
-    """Share of the information of a label that the other coders' labels of its item give."""
+    """Return the proportion of a label's information that other coders' labels explain."""
     _, first = np.unique(joint(item, coder), return_index=True)
     items, labels = (np.unique(part[first], return_inverse=True)[1] for part in (item, label))
     p = np.bincount(labels) / max(len(labels), 1)
@@ -148,7 +148,7 @@ def gain(item: Codes, coder: Codes, label: Codes) -> float:
 
 
 def classes(column: Column, rows: Codes) -> Codes:
-    """Codes of labels; many numbers are cut into eight parts."""
+    """Return label codes; many distinct numbers become eight classes."""
     codes = column.codes[rows]
     if len(set(codes.tolist())) <= _COMPARED or not column.is_numeric:
         return codes
@@ -225,12 +225,12 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
     coders = [one for one in maybe if one.names_coders]
     common = set.intersection(*({*one.words} for one in coders)) if len(coders) > 1 else set()
     if common & CODER and _share(coders):
-        return []  # such as ana (judge) and ben (judge), which hold the labels of a coder each
-    # authors of a text or two each wrote it; those who were asked gave several answers
+        return []  # such as ana (judge) and ben (judge), each with the labels of one coder
+    # authors wrote one or two texts each; respondents gave several answers
     asked = [c for c in maybe if c.has(ASKED_PEOPLE) or c.words == ["id"]]
     asked = [c for c in asked if len(c.cells) >= _ANSWERS * c.distinct]
     coders = coders or _whose(maybe, columns) or asked
-    # what is said of coders repeats with each of them and tells fewer apart
+    # attributes of coders are constant per coder and have fewer distinct values
     coders = [c for c in coders if not any(_tells(o, c) for o in coders if o is not c)]
     return sorted(coders, key=lambda c: (not (c.is_id or {*c.words[-1:]} & CODER), -c.distinct))
 
@@ -248,7 +248,7 @@ def _whose(maybe: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
 
 
 def _tells(one: Column, other: Column) -> bool:
-    """Return True if each value of a column goes with one value of another, which has fewer."""
+    """Return True if a column determines another one with fewer distinct values."""
     if other.distinct >= one.distinct:
         return False
     return len(np.unique(joint(one.codes, other.codes))) == len(np.unique(one.codes))
@@ -273,7 +273,7 @@ def keys_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[Co
 
 
 def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Column, ...] | None:
-    """Return the fewest columns, beginning with one, under which no coder labels an item twice."""
+    """Return the smallest key with few repeats, grown from one column, or None."""
     more, item = grown(first.codes, coder.codes, [c for c in names if not c.has(LABEL)])
     key = (first, *more)
     covered, repeats, _ = structure(item, coder.codes)
@@ -285,7 +285,7 @@ def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Colu
     known = all(map(_is_item, key))
     pairs, kinds = (1 - repeats) * len(item), len(np.unique(item))
     if covered < 0.02 or (not known and (not coder.names_coders or pairs < _LABELS * kinds)):
-        return None  # any columns tell rows apart if there are enough of them
+        return None  # enough columns of any kind distinguish all rows
     item = joint(*(one.codes for one in key))
     for one in key if len(key) > 1 else ():
         rest = joint(*(other.codes for other in key if other is not one))
@@ -299,7 +299,7 @@ def _is_item(one: Column) -> bool:
 
 
 def _crosses(item: Codes, parts: Codes, coder: Codes) -> bool:
-    """Return True if coders labeled the parts of an item; an answer parts the coders instead."""
+    """Return True if coders share the parts of an item; an answer would separate them."""
     sizes = [len(np.unique(joint(one, coder))) - len(np.unique(one)) for one in (item, parts)]
     return sizes[1] >= sizes[0]
 
@@ -307,9 +307,9 @@ def _crosses(item: Codes, parts: Codes, coder: Codes) -> bool:
 def grown(
     item: Codes, coder: Codes, names: Sequence[Column], *, crossed: bool = True
 ) -> tuple[tuple[Column, ...], Codes]:
-    """Columns that tell apart what repeats for a coder, one more at a time, and the items so.
+    """Add columns that reduce repeats per coder; return them with the new item codes.
 
-    If they must be `crossed`, no column is taken that may be an answer.
+    With `crossed`, columns that may be answers are not added.
     """
     more: tuple[Column, ...] = ()
     start = item
@@ -325,10 +325,10 @@ def grown(
                 found.append((COVERED * covered + REPEATED * left, n, left, both))
         best = max(found, key=lambda one: one[0], default=None)
         if best is None or best[0] <= score + 0.002 or (repeats <= UNIQUE and best[2] > 0):
-            break  # one more column is worth it only if no row repeats any longer
+            break  # add this column only if it removes all repeats
         score, place, repeats, item = best
         more = (*more, names[place])
-    for one in more[:-1]:  # what the later columns tell, too
+    for one in more[:-1]:  # drop columns that later ones make redundant
         rest = tuple(other for other in more if other is not one)
         both = joint(start, *(other.codes for other in rest))
         if structure(both, coder)[1] <= repeats:
@@ -337,7 +337,7 @@ def grown(
 
 
 def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -> dict[str, float]:
-    """Columns that may hold the labels, and the information in them that coders share."""
+    """Return possible label columns, with the information that coders share."""
     item = joint(*(one.codes for one in key)) if key else coder.codes
     found: dict[str, float] = {}
     shown: dict[str, float] = {}
@@ -349,7 +349,7 @@ def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -
         if about_coders(coders, codes) or about_items(items, coders, codes):
             continue
         if numbers := [word for word in one.words if word.isdigit()]:
-            # Score 1 is no label of Prompt 5
+            # Score 1 is not a label of Prompt 5
             of_key = {word for part in key for word in part.words if word.isdigit()}
             if of_key and of_key.isdisjoint(numbers):
                 continue
@@ -372,7 +372,7 @@ def _may_label(one: Column) -> bool:
 
 
 def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
-    """Columns alike but for a part of their names, or of one set of labels, less what sums up."""
+    """Yield groups of columns with similar names or labels, without derived columns."""
     if said.coder or said.label:
         return
     asked = [one for one in columns if one.name in said.coders]
@@ -406,7 +406,7 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
 
 
 def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
-    """Columns that name each row once, or nearly, most likely first."""
+    """Return keys that identify each row, or nearly so, most likely first."""
     unique = [one for one in rest if one.distinct == len(one.cells)]
     known = [one for one in rest if one.has(ITEM) or one.is_id]
     both = [one for one in unique if one in known]
@@ -420,7 +420,7 @@ def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
 
 
 def groups(columns: Sequence[Column]) -> list[list[Column]]:
-    """Columns that may be coders: people, numbered alike, or with labels of one small set."""
+    """Return groups of possible coder columns: people, numbered, or with shared labels."""
     people = [one for one in columns if is_called(one.name, "person")]
     return [people] if len(people) > 1 else [*_numbered(columns), *_alike(columns)]
 
@@ -433,7 +433,7 @@ def _of_group(coders: Sequence[Column], rows: Codes) -> float:
     covered, _, thin = structure(item[kept], who[kept])
     shared = gain(item[kept], who[kept], classes(whole, kept))
     score = COVERED * covered + THIN * thin + min(shared, _TOLD)
-    # numbered columns of coders tell more than a column of people, whom they may have judged
+    # numbered coder columns outweigh a column of people, who may be the items
     return score + NAMED["columns"] * all(one.has(CODER) for one in coders)
 
 
@@ -461,7 +461,7 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
     }
     of_coders = {key: g for key, g in found_groups.items() if Column(key[0], ()).has(CODER)}
     of_labels = {key: g for key, g in found_groups.items() if key not in of_coders}
-    # columns of names, such as annotator1 beside label1: the labels of that place are theirs
+    # columns of names, such as annotator1 for label1: use the label columns
     named = [g for g in of_labels.values() if any(g.keys() == o.keys() for o in of_coders.values())]
     ids = any(not key[1] and not _share([*one.values()]) for key, one in of_coders.items())
     chosen = named or [*of_coders.values(), *([] if ids else of_labels.values())]
@@ -471,14 +471,14 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
 def _coded_twice(
     key: tuple[str, str], by_stem: Mapping[tuple[str, str], Mapping[str, Column]]
 ) -> bool:
-    """Return True if a few columns agree that are numbered like those of another variable."""
+    """Return True if columns agree and are numbered like those of another variable."""
     ends, group = by_stem[key].keys(), [*by_stem[key].values()]
     like = sum(other.keys() == ends for other in by_stem.values())
     return len(group) <= 3 and like > 1 and _share(group) and agree(group) >= SURE_GAIN
 
 
 def _share(group: Sequence[Column]) -> bool:
-    """Return True if columns hold labels of one set, and are not numbers that measure something."""
+    """Return True if columns share a label set and are not measurements."""
     sets = [one.kinds for one in group]
     union = set().union(*sets)
     numbers = all_numbers(union)
@@ -495,7 +495,7 @@ def _share(group: Sequence[Column]) -> bool:
 
 
 def _alike(columns: Sequence[Column]) -> list[list[Column]]:
-    """Columns of labels from one small set whose names may be those of people."""
+    """Return groups of columns that share a small label set and may be named after people."""
     found: list[list[Column]] = []
     parts = Counter(_NUMBER_WITHIN.sub(r"\1 \2", one.name.strip()) for one in columns)
     for one in columns:
@@ -503,7 +503,7 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
         within = _NUMBER_WITHIN.sub(r"\1 \2", one.name.strip())
         of_things = len(within.split()[0]) > 1 and parts[within] > 1
         if "agree" in one.words or not 2 <= len(labels) <= _COMPARED or of_things:
-            continue  # what is said of the first and the second of several things
+            continue  # properties of a first and a second thing
         for group in found:
             other = group[0].kinds
             if len(labels & other) >= _EVEN * len(labels | other):
@@ -514,7 +514,7 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     named = [one for one in columns if one.names_coders and one.distinct == len(one.cells)]
     named += [one for one in coders_in(columns) if len(one.cells) >= 5 * one.distinct]
     if any(one.names_coders for one in named):
-        return []  # each row is of the one who is named there
+        return []  # each row belongs to the coder named there
     numbers = sum(one.is_numeric for one in columns)
     return [
         group
@@ -524,9 +524,9 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
 
 
 def _are_people(group: Sequence[Column]) -> bool:
-    """Return True if columns that share labels may be coders: no questions, and they agree."""
+    """Return True if columns may be coders: they agree and are not named like questions."""
     labels = {text.casefold() for one in group for text in one.kinds}
-    # boxes, and ratings of several things, look alike: their names must say who, and no more
+    # check boxes and ratings of several things look alike: names must differ only by coder
     plain = all_numbers(labels) or labels <= NOT_NAMES
     names = [{*(re.split(r"[\s_.]+", c.name.casefold()) if plain else c.words)} for c in group]
     common = set.intersection(*names)
@@ -543,7 +543,7 @@ def _are_people(group: Sequence[Column]) -> bool:
 
 
 def agree(group: Sequence[Column]) -> float:
-    """Information about a label in the other labels side by side with it."""
+    """Return the information about a label in the other labels of its row."""
     size = len(group[0].cells)
     whole = Column("", [text for one in group for text in one.texts])
     kept = np.flatnonzero(whole.codes)

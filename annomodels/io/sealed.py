@@ -1,7 +1,7 @@
-"""Trees of results as netCDF files that end in a seal.
+"""Write trees of results as netCDF files that end in a checksum.
 
-HDF5 takes no account of the seal: 32 bytes with the SHA-256 of all before them, after a mark. A
-file that was damaged is known by it before a library parses it.
+HDF5 ignores this seal: a mark, then the SHA-256 (32 bytes) of all bytes before the mark. It reveals
+a damaged file before a library parses it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ BLOCK = 2**20
 def write_tree(tree: xr.DataTree, path: Path) -> None:
     """Write a tree of results as netCDF; :func:`xarray.open_datatree` reads it.
 
-    Each group is put into the file by itself. ``DataTree.to_netcdf`` does the same, and loads Dask
-    and its scheduler where they are installed only to find that nothing is to be scheduled. Ctrl-C
-    has to wait until the file is whole: see :class:`annomodels.engines.settings.Interrupts`.
+    Each group is written separately. ``DataTree.to_netcdf`` does the same, but also loads Dask if
+    it is installed, which is not needed here. Ctrl-C has to wait until the file is complete: see
+    :class:`annomodels.engines.settings.Interrupts`.
     """
     from xarray.backends import H5NetCDFStore
 
@@ -54,10 +54,10 @@ def write_tree(tree: xr.DataTree, path: Path) -> None:
 
 
 class _Unfailing(io.RawIOBase):
-    """File that takes all that HDF5 writes, on the disk or, after an error, in memory.
+    """File whose writes always succeed: on disk or, after an error, in memory.
 
-    HDF5 cannot let go of a file that it fails to write: it tries again when the process ends, and
-    crashes it. So the error is kept, :meth:`check` raises it, and the file is closed in order.
+    After a failed write, HDF5 tries again when the process ends, and crashes it. Therefore
+    the error is stored, :meth:`check` raises it, and the file is closed normally.
     """
 
     def __init__(self, disk: io.RawIOBase | IO[bytes]) -> None:
@@ -65,7 +65,6 @@ class _Unfailing(io.RawIOBase):
         self.error: OSError | None = None
 
     def write(self, data: Buffer) -> int:
-        """Write all of it."""
         whole = memoryview(data).cast("B")
         start, done = self.file.tell(), 0
         try:
@@ -80,29 +79,25 @@ class _Unfailing(io.RawIOBase):
         return len(whole)
 
     def check(self) -> None:
-        """Raise the error of the disk, if there was one."""
+        """Raise the stored disk error, if any."""
         if self.error is not None:
             raise self.error
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move within the file."""
         return int(self.file.seek(offset, whence))
 
     def tell(self) -> int:
-        """Return the place within the file."""
         return int(self.file.tell())
 
     def readinto(self, buffer: object) -> int:
-        """Read as much as there is."""
         return int(self.file.readinto(buffer))
 
     def truncate(self, size: int | None = None) -> int:
-        """Set the size; there is room in memory, if not on the disk."""
         return int(self.file.truncate(size))
 
 
 def digest_of(file: IO[bytes], size: int) -> bytes:
-    """Digest of the first bytes of an open file."""
+    """Return the SHA-256 of the first `size` bytes of an open file."""
     file.seek(0)
     digest = hashlib.sha256()
     while size and (part := file.read(min(size, BLOCK))):

@@ -1,4 +1,4 @@
-"""The input, read only as far as a format asks: bytes, text, rows, table, documents."""
+"""Input, read only as far as a format needs: bytes, text, rows, table, documents."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from annomodels.io.tables.options import Options as Options
 from annomodels.io.tables.table import Table, TextRows, from_records
 
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
-_SAMPLE = 50  # records that decide on the format
-_MANY = 100_000  # rows of a table beside which its text takes much memory
+_SAMPLE = 50  # records used to detect the format
+_MANY = 100_000  # rows above which the text of a table is not kept in memory
 
 
 class Piped(str):
-    """Standard input, whose bytes are kept so that they can be read twice."""
+    """Standard input with its bytes kept for a second read."""
 
     data: bytes
 
@@ -46,9 +46,9 @@ class Opening:
 
 
 class Source:
-    """One file or folder, read once; every view of it is made when it is first asked for."""
+    """File or folder, read once; each view is computed on first access."""
 
-    is_sheet = False  # of a workbook that is read as a folder
+    is_sheet = False  # True for a sheet of a workbook that is read as a folder
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Source:
         return source
 
     def again(self) -> Source:
-        """Return the source with all that was read of it, and the table as it was then."""
+        """Return a copy with all cached views, and the table as it was first read."""
         made = copy.copy(self)
         if "table" in made.__dict__:
             columns = {
@@ -90,7 +90,7 @@ class Source:
         return part
 
     def parts(self, *endings: str) -> list[Source]:
-        """Files of the folder or archive that end so; one file stands for itself."""
+        """Return the files of a folder or archive with these endings; a file is its only part."""
         if self.inside is None:
             return [self]
         return [self.member(name) for name in self.inside.ending(*endings)]
@@ -105,7 +105,7 @@ class Source:
 
     @cached_property
     def _file(self) -> Path | None:
-        """The path, if there is something that can be opened more than once."""
+        """Path, if it can be opened more than once; else None."""
         if "data" in self.__dict__ or self.name == STDIN:
             return None
         path = Path(self.path)
@@ -122,7 +122,7 @@ class Source:
             with self._file.open("rb") as file:
                 head = file.read(4096)
         except OSError:
-            return self.data[:4096]  # says why
+            return self.data[:4096]  # raises the reason
         return self.data[:4096] if head.startswith(b"\x1f\x8b") else head
 
     @cached_property
@@ -156,7 +156,7 @@ class Source:
 
     @cached_property
     def kind(self) -> str:
-        """How it is written: "inside", "xml", "delimited" or a case of :attr:`table`."""
+        """Kind of file: "inside", "xml", "delimited" or another case of :attr:`table`."""
         if self.inside is not None:
             return "inside"
         for magic, kind in _KINDS.items():
@@ -200,7 +200,7 @@ class Source:
 
     @property
     def objects(self) -> Iterable[tuple[int, Any]]:
-        """Row numbers and values of the records of JSON or JSON lines; else nothing."""
+        """Row numbers and values of JSON records; empty for other inputs."""
         if not self.is_json:
             return ()
         if self._streamed and self._file is not None:
@@ -218,7 +218,7 @@ class Source:
 
     @cached_property
     def sample(self) -> list[dict[str, Any]]:
-        """The first records of JSON or JSON lines that are objects."""
+        """First JSON records that are objects."""
         return [value for _, value in islice(self.objects, _SAMPLE) if isinstance(value, dict)]
 
     @property
@@ -234,7 +234,7 @@ class Source:
 
     @cached_property
     def rows(self) -> TextRows:
-        """Rows of cells of a text or a sheet, header and blank rows included."""
+        """Rows of cells of a text or sheet, including header and blank rows."""
         if self.kind == "excel":
             from annomodels.io.tables.workbooks import sheet_of, sheets_of
 
@@ -245,7 +245,7 @@ class Source:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """Names of the columns, or of the fields of the first records; nothing for folders."""
+        """Column names, or fields of the first records; empty for folders."""
         if self.is_json:
             return tuple(dict.fromkeys(key for record in self.sample for key in record))
         return () if self.kind in ("inside", "xml") else self.table.header
@@ -266,13 +266,13 @@ class Source:
         rows = self.rows
         mark = "" if self.kind == "excel" or self.is_sheet else rows.delimiter
         table = from_records(rows, lambda: rows.lines, self.name, mark, self.opening.columns)
-        if self._file is not None and len(table) > _MANY:  # what can be read again is not kept
+        if self._file is not None and len(table) > _MANY:  # these can be read again
             for view in ("data", "text", "rows"):
                 self.__dict__.pop(view, None)
         return table
 
     def with_coder(self, who: str) -> str | None:
-        """Column of the coders; where there is none, or an empty one, `who` is the coder."""
+        """Return the coder column; if it is missing or empty, fill it with `who`."""
         table = self.table
         known = matched(table.header)["coder"]
         if len(known) > 1:
@@ -290,13 +290,13 @@ class Source:
         return name
 
     def with_key(self, item: Names | None) -> str | None:
-        """Column of the items that was said; several are put together in a column of their own."""
+        """Return the given item column; several columns are combined into a new one."""
         known = self.header
         if isinstance(item, str) and "," in item and self.is_json:
             known = (*known, *objects.keys_of(self.sample, depth=3))
         key = said_key(item, known)
         if isinstance(key, Key) and self.inside is None and key not in known:
-            # tools put a word before the columns of their tasks
+            # tools prefix the names of input columns
             named = {
                 part: name
                 for part in key.parts
@@ -313,6 +313,6 @@ _VERSIONS = (b"q", b"r", b"s")
 _KINDS = {
     **{b"PAR1": "parquet", b"PK\x03\x04": "excel", b"$FL2": "SPSS", b"$FL3": "SPSS"},
     b"<stata_dta>": "Stata",
-    # versions 8 to 12: the version, the order of the bytes, and the type of the file
+    # versions 8 to 12: version, byte order and file type
     **{version + order + b"\x01": "Stata" for version in _VERSIONS for order in (b"\1", b"\2")},
 }

@@ -1,4 +1,4 @@
-"""Marked stretches of text, and chains of them, made into items when asked."""
+"""Marked spans of text and their chains, turned into items on request."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-GOLD = ""  # the coder of a curated, final version
+GOLD = ""  # coder name of the curated version
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One stretch of text that one coder marked."""
+    """Span of text that a coder marked."""
 
     document: str
     coder: str
@@ -38,27 +38,27 @@ class Span:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spans:
-    """Stretches of text that coders marked, and chains of them.
+    """Spans of text that coders marked, and their chains.
 
-    A span is no item, for two coders may mark different stretches: :meth:`units` makes items of
-    them by a rule that you choose. Get it with :func:`annomodels.read_spans`.
+    A span is not an item, because two coders may mark different spans: :meth:`units` makes items
+    by a rule that you choose. Read spans with :func:`annomodels.read_spans`.
 
     Parameters
     ----------
     spans
-        The spans, in the order of documents, coders and places.
+        The spans, sorted by document, coder and position.
     seen
-        Who worked on each document, also those who marked nothing in it.
+        Coders who read each document, including coders who marked nothing.
     texts
-        Text of each document, where it is known.
+        Text of each document, if known.
     tokens
-        Start and end of each token of a document, where the export holds tokens.
+        Start and end of each token of a document, if the export has tokens.
     source
         Name of the file.
     notes
-        What reading found worth saying.
+        Notes from reading the file.
     attributes
-        Questions that tell more of the marks of another question, such as the attributes of brat.
+        Questions that describe the marks of another question, such as brat attributes.
 
     Examples
     --------
@@ -100,12 +100,12 @@ class Spans:
 
     @property
     def chains(self) -> pd.DataFrame:
-        """The rows of :attr:`table` that belong to a chain."""
+        """Rows of :attr:`table` that belong to a chain."""
         table = self.table
         return table[table["chain"] != ""].reset_index(drop=True)
 
     def of(self, question: str | None) -> tuple[Span, ...]:
-        """Spans of one question."""
+        """Return the spans of one question."""
         found = self._asked(question)
         return tuple(span for span in self.spans if span.question == found)
 
@@ -116,12 +116,12 @@ class Spans:
         return None if found is None else str(found)
 
     def only(self, question: str | None = None) -> Spans:
-        """Return the spans of one layer, with notes on what is not among them.
+        """Return the spans of one layer, with notes on what is left out.
 
         Parameters
         ----------
         question
-            Which layer and feature; not needed if there is one, attributes left aside.
+            Layer and feature; optional if there is only one besides attributes.
 
         Examples
         --------
@@ -152,32 +152,31 @@ class Spans:
         scale: Scale = "nominal",
         sets: bool = False,
     ) -> Annotations:
-        """Make items of the spans.
+        """Turn the spans into items.
 
         Parameters
         ----------
         by
-            "exact": every stretch that anybody marked, by its exact place. "token": every token.
-            "overlap": every group of stretches that overlap. "chain": every mention, and its label
-            is the set of the mentions in its chain.
+            "exact": each distinct span. "token": each token. "overlap": each group of overlapping
+            spans. "chain": each mention, labeled with the set of mentions in its chain.
         question
-            Which layer and feature; not needed where there is one.
+            Layer and feature; optional if there is only one.
         labels, scale
             As for :func:`annomodels.read`.
         sets
-            Whether labels are frozensets, for distances between sets such as MASI; else several
-            labels, or the mentions of a chain, are joined to one text.
+            Whether labels are frozensets, for set distances such as MASI. Otherwise several
+            labels, or the mentions of a chain, are joined into one string.
 
         Returns
         -------
         Annotations
-            Items are named ``document:start-end``; the document is their group. A coder who worked
-            on the document but gave no label there has the label ``(none)``, or the empty set.
+            Items are named ``document:start-end``; the document is their group. A coder who read
+            the document but marked nothing there has the label ``(none)``, or the empty set.
 
         Raises
         ------
         AnnotationError
-            When there is no such unit or question.
+            If the unit or question does not exist.
 
         Examples
         --------
@@ -204,19 +203,19 @@ class Spans:
 
 
 def to_code_points(text: str) -> list[int]:
-    """Place in code points of each UTF-16 unit of a text, the end included."""
+    """Return the code point position of each UTF-16 unit of a text, end included."""
     places: list[int] = []
     for place, sign in enumerate(text):
         places += [place] * (2 if sign > "\uffff" else 1)
     return [*places, len(text)]
 
 
-Quote = tuple[Span, str]  # a span, and the words that the export says it marks
+Quote = tuple[Span, str]  # a span, and its words as quoted in the export
 _UNITS_OF_TEXT = {"UTF-16 units": "utf-16-le", "bytes of UTF-8": "utf-8"}
 
 
 def _from_units(text: str, encoding: str) -> list[int]:
-    """Place in code points of each unit of a text in an encoding, the end included."""
+    """Return the code point position of each unit of an encoded text, end included."""
     if encoding != "utf-8":
         return to_code_points(text)
     places: list[int] = []
@@ -228,10 +227,9 @@ def _from_units(text: str, encoding: str) -> list[int]:
 def in_code_points(
     spans: Sequence[Span], texts: Mapping[str, str], quotes: Sequence[Quote]
 ) -> tuple[list[Span], list[str]]:
-    """Return the spans with places in code points, and notes on what was counted instead.
+    """Return the spans with offsets in code points, and notes on the original unit.
 
-    What the places count is told by the words that the export quotes. Texts of ASCII tell nothing
-    and need nothing.
+    The words that the export quotes reveal the unit. ASCII texts need no conversion.
     """
 
     def quoted(span: Span, words: str, table: Sequence[int] | None) -> bool:
@@ -275,8 +273,8 @@ def in_code_points(
     return list(dict.fromkeys(map(moved, spans))), [told]
 
 
-_LEFT_EMPTY = 3  # documents that others marked, and
-_SHARE_EMPTY = 0.5  # share of the documents of a coder, from which it is asked who read them
+_LEFT_EMPTY = 3  # minimum documents that only others marked, and
+_SHARE_EMPTY = 0.5  # minimum proportion of a coder's documents, to ask who read them
 
 
 def who_read(
@@ -286,11 +284,11 @@ def who_read(
     is_listed: bool,
     source: str,
 ) -> tuple[Mapping[str, tuple[str, ...]], list[Problem]]:
-    """Return who read each document, or ask: no mark may mean "nothing there" or "never seen".
+    """Return who read each document; a problem if it is unclear whether an unmarked one was read.
 
-    `said` is "all" if everybody named read all documents that list them (of a table, all), and
-    "marked" if documents without a mark were not read. `is_listed` tells whether the export lists
-    readers without marks at all.
+    `said` is "all" if coders read all documents that list them (in a table, all documents), and
+    "marked" if they read only documents with their marks. With `is_listed`, the export lists
+    readers without marks.
     """
     marked = {(span.document, span.coder) for span in spans}
     people = sorted({coder for names in seen.values() for coder in names})
@@ -340,7 +338,7 @@ def who_read(
     return seen, [Problem(what, source, f"Use {ways}.", code="seen-or-not")]
 
 
-# -- rules that make items of spans, so that labels can be compared ---------------------------
+# -- rules that turn spans into items ----------------------------------------------------------
 
 NONE = "(none)"
 WORD = re.compile(r"\w+|[^\w\s]")
@@ -433,7 +431,7 @@ def _columns(spans: Spans, question: str, by: str, sets: bool) -> Columns:
             for coder, lookup in by_coder.items():
                 hits = [span for span in lookup.near(place) if matches(span, place)]
                 several += len({span.label for span in hits}) > 1
-                # the mentions of its chains; none where it was not marked
+                # mentions in its chains; empty if it was not marked
                 given = [
                     chain_sets[span.document, span.coder, span.chain] if by == "chain"
                     else {span.label} for span in hits
@@ -458,7 +456,7 @@ def _columns(spans: Spans, question: str, by: str, sets: bool) -> Columns:
 
 
 class _Lookup:
-    """Spans of one coder in a document by their place, to find those near a unit quickly."""
+    """Index of one coder's spans in a document, to find those near a unit."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self._spans = sorted(spans, key=lambda span: span.start)

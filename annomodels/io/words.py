@@ -1,4 +1,4 @@
-"""Columns as far as they were looked at, and the words that they are called after."""
+"""Sampled columns, and the words in their names."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ _PATTERNS = {
 
 
 def is_called(name: str, pattern: str) -> bool:
-    """Return True if a name fits a pattern of ``words.toml``."""
+    """Return True if a name matches a pattern of ``words.toml``."""
     return _PATTERNS[pattern].fullmatch(name.strip()) is not None
 
 
 def is_asked(name: str) -> bool:
-    """Return True if a column has the name of a question or criterion."""
+    """Return True if a column is named like a question or criterion."""
     return is_called(re.sub(r"[ .-]+", "_", name.strip()), "asked")
 
 
 def is_derived(name: str) -> bool:
-    """Return True if a column has the name of what is made of the labels of coders."""
+    """Return True if a column is named like a summary of coder labels."""
     return is_called(name, "derived")
 
 
@@ -63,7 +63,7 @@ def is_truth(name: str) -> bool:
 
 
 def joint(*parts: Codes) -> Codes:
-    """One number for each combination."""
+    """Return a code for each combination of codes."""
     out = parts[0]
     for more in parts[1:]:
         out = np.unique(out * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1]
@@ -93,7 +93,7 @@ class Column:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Cells as text; a blank one is the empty text."""
+        """Cells as text; blank cells are empty strings."""
         if {*map(type, self.cells)} == {str}:
             return list(self.cells)
         return [
@@ -103,7 +103,7 @@ class Column:
 
     @cached_property
     def kinds(self) -> set[str]:
-        """Different texts that are not empty."""
+        """Distinct nonempty cells, as text."""
         return {*self.texts} - {""}
 
     @cached_property
@@ -112,7 +112,7 @@ class Column:
 
     @cached_property
     def codes(self) -> Codes:
-        """A number for each different cell, 0 for an empty one."""
+        """Integer code of each cell, 0 for empty cells."""
         places = {text: n for n, text in enumerate(dict.fromkeys(["", *self.texts]))}
         return np.fromiter(map(places.__getitem__, self.texts), np.int64, len(self.cells))
 
@@ -131,7 +131,7 @@ class Column:
 
     @cached_property
     def names_coders(self) -> bool:
-        """Return True if it is called after coders, or holds names such as Ann. 2."""
+        """Return True if the name means coders, or the cells are names such as Ann. 2."""
         values = {text.strip().casefold() for text in self.kinds}
         if values <= NOT_NAMES:
             return False
@@ -141,7 +141,7 @@ class Column:
 
     @property
     def holds_marks(self) -> bool:
-        """Return True if some cells hold a mark and the others nothing."""
+        """Return True if some cells contain a mark and the others are empty."""
         marks = {text.strip().casefold() for text in self.kinds}
         return bool(marks) and marks <= _ALL["marks"] and len(self.filled) < len(self.cells)
 

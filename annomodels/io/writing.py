@@ -1,10 +1,9 @@
-"""Tables to files: written beside their place first, then moved there, never over a file unasked.
+"""Write tables to a temporary file, then move it into place; overwrite only with `force`.
 
-Cells are written as they are. A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``,
-``@`` or a tab for a formula, and names of coders and items come from strangers; but a quote before
-them would make the file lie to every other reader, and ``-1`` is a label. So ``write_table`` keeps
-the data as they are unless ``spreadsheet=True`` says that people will open the file: then texts,
-not numbers, that begin so get a leading apostrophe.
+A spreadsheet treats a cell that begins with ``=``, ``+``, ``-``, ``@`` or a tab as a formula, and
+names of coders and items are untrusted. But an added apostrophe would change the data for other
+programs, and ``-1`` is a label. Therefore ``write_table`` changes cells only with
+``spreadsheet=True``: then such strings, but not numbers, get a leading apostrophe.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _SENTENCES = {
 
 
 class OutputError(AnnomodelsError, OSError):
-    """A file cannot be written; says why, where, and what to do."""
+    """A file cannot be written; the message gives the reason, the path and a remedy."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -58,10 +57,10 @@ class OutputError(AnnomodelsError, OSError):
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[Path]:
-    """Yield a path to write to; the file takes its place only when all went well.
+    """Yield a temporary path; on success, the file is moved to `path`.
 
-    A link to a file stays, and its target is written. A device or a pipe stays too, and what was
-    written goes through it.
+    A link to a file stays, and its target is written. A device or a pipe stays too, and receives
+    the content.
     """
     target = Path(path)
     _refuse(target, force)
@@ -96,12 +95,12 @@ def _is_stream(target: Path) -> bool:
 
 
 def _followed(target: Path) -> Path:
-    """Return the file that a link leads to; the path itself if it is no link."""
+    """Return the target of a link; return other paths unchanged."""
     return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
 def hold(file: IO[Any]) -> bool | None:
-    """Lock an open file until its process ends; False if another has, None where none can."""
+    """Lock a file until the process ends; False if it is locked, None without file locks."""
     try:
         import fcntl
 
@@ -112,7 +111,7 @@ def hold(file: IO[Any]) -> bool | None:
 
 
 def put(source: Path, target: Path, force: bool) -> None:
-    """Move a file to its place; without `force` only if nothing came there in the meantime."""
+    """Move a file into place; without `force`, only if the target still does not exist."""
     _refuse(target, force)
     if _is_stream(target):
         with source.open("rb") as file, target.open("wb") as stream:
@@ -131,7 +130,7 @@ def put(source: Path, target: Path, force: bool) -> None:
         except FileExistsError:
             _refuse(target, force)
             raise
-        except OSError:  # this disk has no links
+        except OSError:  # the file system has no hard links
             force = True
     if force:
         os.replace(source, place)
@@ -140,11 +139,11 @@ def put(source: Path, target: Path, force: bool) -> None:
 
 
 def _clear(folder: Path, start: str, end: str) -> None:
-    """Remove what killed processes left; what a living one writes is locked."""
+    """Remove the files of killed processes; running processes lock theirs."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if re.fullmatch(f"{re.escape(start)}[0-9a-f]{{8}}{re.escape(end)}", path.name):
             with path.open("rb") as left:
-                if hold(left) and left.seek(0, os.SEEK_END):  # an empty one has just begun
+                if hold(left) and left.seek(0, os.SEEK_END):  # an empty file may be new
                     path.unlink()
 
 
@@ -162,7 +161,7 @@ def compression_of(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
 
 
 def _refuse(target: Path, force: bool) -> None:
-    """Raise if something of that name must stay: a folder, a file without `force`, a disk."""
+    """Raise if the target must not be replaced: a folder, a disk, a file without `force`."""
     if target.is_dir():
         what, remedy = _SENTENCES[errno.EISDIR]
         raise OutputError(Problem(what, str(target), remedy))
@@ -178,7 +177,7 @@ def _refuse(target: Path, force: bool) -> None:
 
 _TEXT = {"index": False, "lineterminator": "\n", "encoding": "utf-8"}
 _RECORDS = {"orient": "records", "force_ascii": False}
-# method of a data frame, and its options
+# data frame method, and its options
 WRITERS: dict[str, tuple[str, dict[str, Any]]] = {
     "csv": ("to_csv", {"sep": ",", **_TEXT}),
     "tsv": ("to_csv", {"sep": "\t", **_TEXT}),
@@ -212,9 +211,9 @@ def write_table(
 
 
 def guarded(cell: Any) -> Any:
-    """Text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    """Prefix a string with an apostrophe if a spreadsheet would read it as a formula."""
     dangerous = isinstance(cell, str) and len(cell) > 1 and cell.startswith(FORMULA_STARTS)
-    if dangerous and not all_numbers([cell]):  # a sign alone is a label, and computes nothing
+    if dangerous and not all_numbers([cell]):  # a single character is a label, not a formula
         return "'" + cell
     return cell
 
@@ -227,7 +226,7 @@ def formulas(cells: Iterable[object]) -> int:
 
 
 def deflated(text: str) -> bytes:
-    """Compress a text, as a browser takes it apart."""
+    """Compress a string with zlib, which browsers can decompress."""
     import zlib
 
     return zlib.compress(text.encode(), 9)
