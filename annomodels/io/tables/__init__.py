@@ -1,4 +1,4 @@
-"""Tables of cells: how they are written in files, and how items, coders and labels lie in them.
+"""Table formats, and the layout of items, coders and labels in tables.
 
-May import what stands above it in ``io`` (border, objects), and errors and data.
+May import the modules above it in ``io`` (border, objects), errors and data.
 """

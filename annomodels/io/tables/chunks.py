@@ -1,4 +1,4 @@
-"""Files to chunks of coded text columns, some megabytes at a time, each knowing where it stands."""
+"""Read files in chunks of a few megabytes, as encoded text columns with their position."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".csv": "delimited", ".tsv":
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some rows of a file: text columns by role, and where they stand."""
+    """Consecutive rows of a file: text columns by role, and their position."""
 
     place: str
     first: int
@@ -54,7 +54,7 @@ class File:
 
     @property
     def rows(self) -> int:
-        """Number of rows, for texts guessed from the length of the first lines."""
+        """Number of rows; for text files, estimated from the length of the first lines."""
         with guarded(self.name):
             if not self.delimiter:
                 return int(pq.read_metadata(self.path).num_rows)
@@ -63,7 +63,7 @@ class File:
             return int(self.path.stat().st_size / max(len(head) / max(head.count(b"\n"), 1), 1))
 
     def fractional(self, names: Sequence[str]) -> set[str]:
-        """Columns of floats that are not all whole numbers, so that they keep their fractions."""
+        """Return the float columns with fractions, which must be kept in their texts."""
         fractional: set[str] = set()
         names = _columns(names)
         if not self.delimiter:
@@ -75,7 +75,7 @@ class File:
         return fractional
 
     def sample(self, name: str, fractional: set[str], groups: int, rows: int) -> list[Any]:
-        """Take some cells of a column from all over the file; of texts, from its beginning."""
+        """Sample cells of a column across a Parquet file, or from the start of a text file."""
         if self.delimiter:
             chunk = next(self.chunks({"item": name}, fractional), None)
             return (
@@ -114,7 +114,7 @@ class File:
             first += batch.num_rows
 
     def _parquet(self, columns: list[str]) -> Iterator[tuple[int, Any]]:
-        # few texts in many rows: decoded once for each text instead of once for each row
+        # columns have few distinct texts: decode once per text, not once per row
         with guarded(self.name):
             file = pq.ParquetFile(self.path, read_dictionary=columns)
         with file:
@@ -173,7 +173,7 @@ class File:
 
 @contextmanager
 def _silent(handler: Callable[[Any], str]) -> Iterator[None]:
-    """Keep what Arrow prints where it cannot tell a handler of a row, which is not UTF-8."""
+    """Suppress Arrow's message about rows that it cannot pass to `handler`: not UTF-8."""
     before = sys.unraisablehook
 
     def hook(said: Any) -> None:
@@ -198,7 +198,7 @@ def _column(batch: Any, name: str, fractional: set[str]) -> Any:
     ]
     if not isinstance(name, Key):
         return parts[0]
-    # combinations are told apart by numbers, and only the different ones are written out
+    # combinations are numbered, and only the distinct ones are formatted
     codes = parts[0].indices.to_numpy().astype(np.int64)
     for column in parts[1:]:
         both = codes * max(len(column.dictionary), 1) + column.indices.to_numpy()
@@ -243,7 +243,7 @@ def kind_of(path: Path) -> str | None:
 
 
 def coded(column: Any, fractional: bool) -> Any:
-    """Code the cells of an Arrow column as the texts that ``annomodels.read`` makes of them."""
+    """Dictionary-encode an Arrow column as the texts that ``annomodels.read`` returns."""
     if pa.types.is_null(column.type):
         column = column.cast(pa.large_string())
     if not pa.types.is_dictionary(column.type):
@@ -265,7 +265,7 @@ def coded(column: Any, fractional: bool) -> Any:
 
 
 def texts_of(column: Any) -> list[Any]:
-    """Texts of the cells of an Arrow column; lists and objects stay."""
+    """Return the cells of an Arrow column as texts; lists and objects remain."""
     if pa.types.is_nested(column.type):
         return list(map(cell_text, column.to_pylist()))
     is_fractional = pa.types.is_floating(column.type) and _is_fractional(column)

@@ -1,4 +1,4 @@
-"""Which column is which, and from the three columns that everything is read into to annotations."""
+"""Assign roles to columns, and convert item, coder and label columns to annotations."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from annomodels.io.tables.keys import Key
 from annomodels.io.words import ALIASES, NO_LABEL, NO_LABEL_CODES, TEXT_COLUMNS
 
 ROLES = ("item", "coder", "label")
-_LISTED = 12  # names of columns in a message
+_LISTED = 12  # maximum number of column names in a message
 
 
 @dataclass
 class Columns:
-    """Rows of one question without skipped ones, and what belongs to the items."""
+    """Labels of one question without skips, and the data of its items."""
 
     items: Sequence[Any] = ()
     coders: Sequence[Any] = ()
@@ -51,11 +51,11 @@ class Columns:
     skips: int = 0
     unlabelled: Iterable[Any] = ()  # items that were skipped
     notes: list[str] = field(default_factory=list)
-    alone: list[str] = field(default_factory=list)  # notes if no other question is read
+    alone: list[str] = field(default_factory=list)  # notes that apply if no other question is read
     problems: list[Problem] = field(default_factory=list)
     names: Mapping[str, str] = field(default_factory=dict)
     question: str = ""
-    cells: Callable[[], Cells] | None = None  # of the table that they are from
+    cells: Callable[[], Cells] | None = None  # cells of the source table
 
 
 Cells = Mapping[str, Sequence[Any]]
@@ -63,7 +63,7 @@ Part = Callable[[], Columns]
 
 
 def matched(header: Sequence[str]) -> dict[str, list[str]]:
-    """Columns with a known name for each role; the package's own word wins."""
+    """Return the columns with a known name per role; the role's own name takes precedence."""
     found: dict[str, list[str]] = {}
     for role in ROLES:
         words = {word for alias in ALIASES[role] for word in (alias, f"{alias}_id", f"{alias}id")}
@@ -78,7 +78,7 @@ SHOWN = "Column {} is shown as the text of the items."
 
 
 def text_column(names: Iterable[str]) -> str | None:
-    """Return the column that holds the texts of the items by its name, None without one.
+    """Return the column whose name identifies it as the text of the items, or None.
 
     >>> text_column(["item", "Tweet", "label"])
     'Tweet'
@@ -93,14 +93,14 @@ def text_of_items(
     text = text_column(name for name in columns if name not in used)
     if text is None or item not in columns:
         return None
-    first: dict[str, object] = {}  # by the name as text: a cell of JSON can be a list
+    first: dict[str, object] = {}  # keys are strings, because a JSON cell can be a list
     pairs = zip(map(str, columns[item]), columns[text], strict=True)
     told = all(is_blank(cell) or first.setdefault(key, cell) == cell for key, cell in pairs)
     return text if told and first else None
 
 
 def named_column(header: Sequence[str], name: str, role: str, source: str) -> list[Problem]:
-    """Report a named column that is not there, with the nearest names that are."""
+    """Report a named column that does not exist, with the most similar names."""
     if name in header:
         return []
     if isinstance(name, Key):
@@ -118,7 +118,7 @@ def find_roles(
     taken: Sequence[str] = (),
     added: str | None = None,
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Columns of item, coder and label: as named, else by their known names; one may be added."""
+    """Return the item, coder and label columns: as named, or else by known names."""
     chosen: dict[str, str] = {}
     problems: list[Problem] = []
     for role in ROLES:
@@ -200,9 +200,9 @@ def assemble(
     names: Mapping[str, str],
     missing: Callable[[object], bool] = is_blank,
 ) -> Columns:
-    """Leave out skipped labels, and collect what belongs to the items, with all problems.
+    """Drop skipped labels, and collect the values per item and all problems.
 
-    Each row may hold several labels; `coder` then has a name for each of them, or for all rows.
+    A row may hold several labels. Then `coder` has one name per label, or the names of each row.
     """
     items, coders, labels = cells["item"], cells["coder"], cells["label"]
     out = Columns(names=names)
@@ -253,7 +253,7 @@ def _per_item(
     names: Mapping[str, str],
     missing: Callable[[object], bool],
 ) -> tuple[dict[object, object], list[Problem]]:
-    """One value for each item; items with two are a problem."""
+    """Return one value per item; items with several values are a problem."""
     problems = check_hashable(values, role, source, rows)
     if problems:
         return {}, problems
@@ -301,7 +301,7 @@ def read_with_points(points: Mapping[object, str], number: int) -> str:
 def _with_points(
     columns: Columns, labels: Sequence[Hashable] | None, dont_know: Sequence[Hashable]
 ) -> Sequence[Hashable] | None:
-    """Write labels that are numbers with a decimal comma with a point, and say so."""
+    """Replace decimal commas in numeric labels with points, and add a note."""
     truths = columns.gold or {}
     given = {*columns.labels, *truths.values(), *(labels or ())} - set(dont_know)
     points = decimal_commas(given)
@@ -390,11 +390,11 @@ def finished(
     return data
 
 
-# -- remarks on labels that were read: codes for no label, numbers, options that match nothing -----
+# -- notes on labels: codes for missing labels, numbers, options that match nothing ----------------
 
 
 class Missing(frozenset[str]):
-    """Texts that stand for no label; those that were looked for and found are `met`."""
+    """Texts that mean a missing label; `met` collects those that occur."""
 
     met: set[str]
 
@@ -412,7 +412,7 @@ class Missing(frozenset[str]):
 
 
 def spellings(text: object) -> tuple[object, ...]:
-    """Text and, of a number, what it is beside empty cells, or would be without: -1.0 and -1."""
+    """Return a text and, for a number, its other form: gaps turn -1 into -1.0."""
     if not isinstance(text, str) or not all_numbers([text]):
         return (text,)
     return text, text.removesuffix(".0") if text.endswith(".0") else f"{text}.0"
@@ -453,7 +453,7 @@ def remarks_on(
 
 
 def no_labels(labels: Collection[str]) -> list[str]:
-    """Labels that may mean that there is none: words such as NA, and codes beyond the others."""
+    """Return labels that may mean a missing label: words such as NA, and out-of-range codes."""
     words = [label for label in labels if label.strip().casefold() in NO_LABEL]
     rest = [label for label in labels if label not in words]
     if not rest:
@@ -461,7 +461,7 @@ def no_labels(labels: Collection[str]) -> list[str]:
     codes = [label for label in rest if not NO_LABEL_CODES.isdisjoint(spellings(label))]
     others = [float(label) for label in rest if label not in codes] if all_numbers(rest) else []
     if codes and len(others) > 1:
-        low, top = min(others), max(others)  # -1 beside 0 and 1 is a label
+        low, top = min(others), max(others)  # with 0 and 1, -1 is a label
         below = [c for c in codes if float(c) < 0 <= low and float(c) != -top]
         words += [*below, *(c for c in codes if float(c) >= max(2 * top, 50))]
     return words

@@ -1,4 +1,4 @@
-"""Several variables in one table: names of columns that join what was asked and who coded."""
+"""Several variables in one table: column names that combine a question and a coder."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from itertools import combinations, groupby, islice
 from annomodels.data.validation import all_numbers, some
 from annomodels.io.words import CODER, Column, is_asked, is_called, is_derived
 
-JOINED = "|"  # between the names of two header rows, as in a frame with columns on two levels
-# Where a name such as frame_anna or tone2 is cut in two.
+JOINED = "|"  # joins names of two header rows, as for frames with two column levels
+# Patterns that split names such as frame_anna or tone2 into two parts.
 CUTS = (
     re.compile(r"(.+)\|(.+)"),
     re.compile(r"(.+)[_. -]([^_. -]+)"),
     re.compile(r"([^_. -]+)[_. -](.+)"),
     re.compile(r"(.*\D)(\d+)"),
 )
-_INITIAL = re.compile(r"[ACJR]\d+")  # of annotators, coders, judges and raters, with their number
-_LOOKED_AT = 50  # columns that are compared, each with each
-_ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
-_LEFT = 1.0  # columns beside those of the variables, at most, as a share of them
-_LEANS = 0.5  # share of the parts of names that say which of the two is the coder
+_INITIAL = re.compile(r"[ACJR]\d+")  # initial of annotator, coder, judge or rater, and a number
+_LOOKED_AT = 50  # maximum number of columns that are compared pairwise
+_ALIKE = 0.5  # minimum label overlap of columns that can be one variable
+_LEFT = 1.0  # maximum ratio of other columns to columns of variables
+_LEANS = 0.5  # score difference above which name parts decide which of them is the coder
 
 type Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns whose names are pairs of a variable and a coder."""
+    """Columns whose names combine a variable and a coder."""
 
     columns: Mapping[str, Mapping[str, str]]
     apart: bool
-    aside: tuple[str, ...] = ()  # columns that are none of them
+    aside: tuple[str, ...] = ()  # columns outside the grid
 
     def __str__(self) -> str:
         coders = list(next(iter(self.columns.values())))
@@ -45,7 +45,7 @@ class Grid:
 
 
 def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
-    """Variables and coders, if names of columns are made of two parts, in all combinations."""
+    """Return variables and coders if column names combine two parts in all possible pairs."""
     for cut in CUTS:
         found = {name: cut.fullmatch(name) for name in columns}
         whole = {name: (match[1], match[2]) for name, match in found.items() if match}
@@ -60,7 +60,7 @@ def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
         forward = {a: {b: named[a, b] for b in second} for a in first}
         backward = {b: {a: named[a, b] for a in first} for b in second}
         if max(_leans(first), _leans(second)) <= -1:
-            continue  # both are what was asked, such as before_joy and after_fear
+            continue  # both parts are questions or times, such as before_joy and after_fear
         lean = _leans(second) - _leans(first)
         if abs(lean) > _LEANS:
             chosen = forward if lean > 0 else backward
@@ -79,7 +79,7 @@ def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
 
 
 def _crossed(pairs: Mapping[str, Pair]) -> dict[str, Pair]:
-    """Names both of whose parts occur in other names, too."""
+    """Return the names whose two parts both recur in other names."""
     kept = dict(pairs)
     while True:
         times = [Counter(pair[n] for pair in kept.values()) for n in (0, 1)]
@@ -90,7 +90,7 @@ def _crossed(pairs: Mapping[str, Pair]) -> dict[str, Pair]:
 
 
 def _first_of(pairs: Mapping[str, Pair], names: Iterable[str]) -> dict[str, Pair]:
-    """Names without an ending beside names with one: rater1, rater1_time2; tone, tone2."""
+    """Pair bare names with a first ending: rater1 next to rater1_time2, tone next to tone2."""
     ends = {end for _, end in pairs.values()}
     starts = {start for start, _ in pairs.values()}
     if not ends or not all(end.isdigit() or is_time(end) for end in ends):
@@ -112,13 +112,13 @@ def is_coder(part: str) -> bool:
 
 
 def _leans(parts: Sequence[str]) -> float:
-    """How far parts of names are called after coders, and not after questions or times."""
+    """Score name parts from -1 (all questions or times) to 1 (all coders)."""
     asked = sum(is_asked(part) or is_time(part) for part in parts)
     return (sum(map(is_coder, parts)) - asked) / len(parts)
 
 
 def are_alike(names: Sequence[str], is_one: Callable[[str], bool]) -> bool:
-    """Return True if names have one part in common, and each another of a kind: R1_joy, R2_joy."""
+    """Return True if names share one part and `is_one` is true for the other: R1_joy, R2_joy."""
     for cut in CUTS:
         pairs = [match.groups() for name in names if (match := cut.fullmatch(name))]
         for same, other in ((0, 1), (1, 0)) if len(pairs) == len(names) > 1 else ():
@@ -128,7 +128,7 @@ def are_alike(names: Sequence[str], is_one: Callable[[str], bool]) -> bool:
 
 
 def by_document(texts: Mapping[str, str]) -> dict[str, Pair]:
-    """Document and coder of files such as news1_ana, told by the texts that they share."""
+    """Return document and coder of files such as news1_ana if files of a document share a text."""
     for cut in CUTS[1:3]:
         found = {name: cut.fullmatch(name) for name in texts}
         pairs = {name: match.groups() for name, match in found.items() if match}
@@ -139,7 +139,7 @@ def by_document(texts: Mapping[str, str]) -> dict[str, Pair]:
             coders = {frozenset(row) for row in files.values()}
             stems = {re.sub(r"\d+$", "", name) for name in set().union(*coders)}
             if len(files) == len(stems) == 1 and not any(texts.values()):
-                continue  # one name with numbers, and no text: these may be documents
+                continue  # numbered names without a text may be documents
             same = all(len(set(row.values())) == 1 for row in files.values())
             if same and len(coders) == 1 and len(next(iter(coders))) > 1:
                 return {name: (pair[document], pair[coder]) for name, pair in pairs.items()}
@@ -152,7 +152,7 @@ def _overlap(one: set[object], other: set[object]) -> float:
 
 
 def _within(rows: Mapping[str, Mapping[str, str]], labels: Mapping[str, set[object]]) -> float:
-    """How alike the labels are of columns in the same row."""
+    """Return the mean label overlap of columns in the same row."""
     pairs = [
         _overlap(labels[a], labels[b])
         for row in islice(rows.values(), _LOOKED_AT)
@@ -162,7 +162,7 @@ def _within(rows: Mapping[str, Mapping[str, str]], labels: Mapping[str, set[obje
 
 
 def two_headers(top: Sequence[str], below: Sequence[str]) -> list[str] | None:
-    """Names of columns under two header rows: groups of columns, each with the same names below.
+    """Join two header rows if the top one groups columns with the same names below.
 
     >>> two_headers(["", "Ann", "", "Bob", ""], ["id", "tone", "frame", "tone", "frame"])
     ['id', 'Ann|tone', 'Ann|frame', 'Bob|tone', 'Bob|frame']

@@ -1,4 +1,4 @@
-"""Data that are read, but not as they were meant: labels that repeat, label sets that differ."""
+"""Detect data that were probably misread: repeated labels, or label sets that differ."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tables.keys import Key, parts_of
 from annomodels.io.words import ALIASES, Codes, Column, is_called, joint
 
-type Found = tuple[tuple[str, ...], float]  # columns, and the share of rows that repeat under them
+type Found = tuple[tuple[str, ...], float]  # columns, and the proportion of rows that still repeat
 Repeats = Literal["error", "first", "all"]
 REPEATS: tuple[Repeats, ...] = ("error", "first", "all")
 
 UNIQUE = "makes rows unique"
-MANY = 0.1  # share of labels that may repeat
-RETEST = 0.4  # kappa of coders with themselves from which repeats look meant
-LOOKED_AT = 20_000  # rows in which columns are tried
-_SHORT = 40  # characters of a cell that names something rather than being a text
-_COLUMNS = 24  # columns that are tried together
+MANY = 0.1  # minimum proportion of affected labels for a report
+RETEST = 0.4  # minimum intra-coder kappa for repeats that look intended
+LOOKED_AT = 20_000  # rows in which candidate columns are tested
+_SHORT = 40  # maximum number of characters in a name; longer cells are texts
+_COLUMNS = 24  # maximum number of candidate columns
 
 
 def require_way(repeats: str) -> None:
@@ -37,11 +37,11 @@ def require_way(repeats: str) -> None:
 
 
 class NotAsItSeems(AnnotationError):
-    """The data can be read, but hardly as they were meant."""
+    """Data that can be read, but probably not as intended."""
 
     @property
     def is_solved(self) -> bool:
-        """Return True if it names columns that make rows unique."""
+        """Return True if a remedy names columns that make rows unique."""
         return any(UNIQUE in problem.remedy for problem in self.problems)
 
 
@@ -63,7 +63,7 @@ def _repeated(data: Annotations, columns: Columns) -> list[Problem]:
     found = None if cells is None else proposal(cells, columns.names, labels, coders)
     counts, (pairs, same) = np.bincount(data.label), data.repeats_by_coder
     if found is None and looks_meant(counts, int(pairs.sum()), int(same.sum())):
-        return []  # nothing tells the rows apart, and coders agree with themselves
+        return []  # no column distinguishes the rows, and coders agree with themselves
     same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
     names = [label_text(data.items[n]) for n in np.unique(data.item[1:][same])]
     return [repeated_problem(data.repeats, len(data), data.source, item, names, found)]
@@ -93,14 +93,14 @@ def repeated_problem(
         left = f"{percent(rest, 1)} would still repeat" if rest else ""
         makes = f"which comes nearest to unique rows; {left}" if left else f"which {UNIQUE}"
         name = f"Name the item by several columns: {Option('item', str(key))}, {makes}."
-        # who named several columns already may well mean what repeats
+        # if several columns already name the item, repeats are probably intended
         remedy = f"{keep} {name}" if isinstance(item, Key) else f"{name} {keep}"
     where = f"{source}, column {item!r}" if item else source
     return Problem(what, where, remedy, options=options, code="repeats")
 
 
 def looks_meant(counts: Codes, pairs: int, same: int) -> bool:
-    """Return True if coders agree with themselves, as when items were shown again to test them."""
+    """Return True if coders agree with themselves beyond chance, as in a test-retest design."""
     chance = float(((counts / counts.sum()) ** 2).sum())
     return chance == 1 or bool(same / pairs - chance >= RETEST * (1 - chance))
 
@@ -111,7 +111,7 @@ def proposal(
     labels: Set[str] = frozenset(),
     coders: Set[str] = frozenset(),
 ) -> Found | None:
-    """Find other columns that make rows unique with the item, and the share that still repeats."""
+    """Find columns that make rows unique with the item, and the proportion that still repeats."""
     every = [(name, column) for name, column in cells.items() if not isinstance(name, Key)]
     size = len(every[0][1]) if every else 0
     said = cells[names["label"]] if "label" in names else ["-"] * size
@@ -130,7 +130,7 @@ def proposal(
         for name, one in columns.items()
         if name not in used and name.strip() and not is_called(name, "said")
         and name.strip().casefold() not in ALIASES["label"] and one.distinct > 1
-        # a number of the row makes of each label an item that nobody labeled twice
+        # row numbers would make each label a separate item
         and not ("coder" in names and one.distinct > 0.9 * len(rows))
     ]  # fmt: skip
     plain = [one for one in free if one.length <= _SHORT and not {*one.texts[:200]} <= labels]
@@ -147,7 +147,7 @@ def proposal(
             break
     if found is None or not found[0] or found[1] >= 0.5 * before:
         return None
-    if size > LOOKED_AT:  # what is said of a key is true of all rows
+    if size > LOOKED_AT:  # the message about a key must be true for all rows
         rows = [n for n in range(size) if said[n] != ""]
         key = [*(one.name for one in base), *found[0], *([names["coder"]] * ("coder" in names))]
         codes = [Column(name, [cells[name][n] for n in rows]).codes for name in key]
@@ -159,7 +159,7 @@ def proposal(
 
 
 def _plain_classes(data: Annotations) -> bool:
-    """Return True if labels are classes of a set nobody declared, and not texts."""
+    """Return True if labels are undeclared classes rather than numbers, sets or texts."""
     if data.declared or data.scale in ("interval", "ratio"):
         return False
     if any(isinstance(label, frozenset) for label in data.labels):
@@ -168,7 +168,7 @@ def _plain_classes(data: Annotations) -> bool:
 
 
 def _coders_apart(data: Annotations) -> list[Problem]:
-    """Find groups of coders who share items, but no label."""
+    """Report groups of coders who share items but no labels."""
     if not _plain_classes(data):
         return []
     part = components(data.label, data.coder)[data.coder]
@@ -203,11 +203,11 @@ def _coders_apart(data: Annotations) -> list[Problem]:
 
 
 def _items_apart(data: Annotations) -> list[Problem]:
-    """Items with closed label sets of their own, as the questions of a survey have them."""
+    """Report items whose labels mostly occur in no other item, such as survey questions."""
     if not _plain_classes(data) or 4 * data.n_labels > len(data) or data.n_items < 3:
         return []
     per_item = np.bincount(data.item, minlength=data.n_items)
-    if per_item.max() < 5:  # as in most large crowds: nothing is sorted for it
+    if per_item.max() < 5:  # as in most large crowdsourced data, which then need no sorting
         return []
     pairs, uses = np.unique(
         data.item.astype(np.int64) * data.n_labels + data.label, return_counts=True

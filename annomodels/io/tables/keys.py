@@ -1,4 +1,4 @@
-"""Items that several columns name together: how they are said, and how the name is written."""
+"""Keys: several columns that together name the items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUOTED = re.compile(r'[,"\r\n]')
 
 
 class Key(str):
-    """Columns that name the items together, as one name: ``Key(["doc", "seg"])`` is ``doc,seg``."""
+    """Columns that together name the items: ``Key(["doc", "seg"])`` is ``doc,seg``."""
 
     __slots__ = ("parts",)
     parts: tuple[str, ...]
@@ -33,18 +33,18 @@ def quoted(text: str) -> str:
 
 
 def parts_of(name: str | None) -> tuple[str, ...]:
-    """Columns behind a name: those of a key, else the one."""
+    """Return the columns of a key, or the single column."""
     if isinstance(name, Key):
         return name.parts
     return () if name is None else (name,)
 
 
 def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
-    """Column, or key of several columns, that was said; with commas if no column is called so."""
+    """Return the given column or key; commas separate columns unless a column has that name."""
     if item is None or isinstance(item, Key):
         return item
     if isinstance(item, str):
-        found = next((name for name in known if name == item), None)  # perhaps made a key already
+        found = next((name for name in known if name == item), None)  # may already be a key
         if "," not in item or found is not None:
             return found or item
         try:
@@ -66,7 +66,7 @@ def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
 
 
 def key_cells(columns: Sequence[Sequence[object]]) -> list[str]:
-    """Names of items made of the cells of several columns, written as rows of CSV."""
+    """Join the cells of several columns to item names, as rows of CSV."""
     written = []
     for cells in columns:
         texts = {cell: quoted("" if is_blank(cell) else label_text(cell)) for cell in set(cells)}
@@ -78,6 +78,6 @@ def key_cells(columns: Sequence[Sequence[object]]) -> list[str]:
 
 
 def key_of(values: Iterable[object]) -> str:
-    """Name of one item, as :func:`key_cells` makes it; "" where all values are missing."""
+    """Return the name of one item as in :func:`key_cells`; "" if all values are missing."""
     texts = ["" if is_blank(value) else label_text(value) for value in values]
     return ",".join(map(quoted, texts)) if any(texts) else ""

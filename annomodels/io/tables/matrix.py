@@ -1,4 +1,4 @@
-"""Tables of numbers: matrices without a header, and counts of labels."""
+"""Numeric tables: matrices without a header, and label counts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from annomodels.io.tables.columns import assemble
 from annomodels.io.tables.table import Table, distinct
 
 NO_LABEL = frozenset({"NA", "#"})
-MOST_CLASSES = 1_000  # different whole numbers of one coder beyond which they are no labels
-_LOOKED_AT = 20_000  # rows that decide
+MOST_CLASSES = 1_000  # maximum number of distinct whole numbers in labels of one coder
+_LOOKED_AT = 20_000  # rows that are inspected
 
 
 def is_matrix(source: Source, options: Options) -> bool:
@@ -31,7 +31,7 @@ def is_matrix(source: Source, options: Options) -> bool:
         return False
     first, rest = rows[0], rows[1:]
     if not first[0] and len({row[0] for row in rest}) == len(rest) > 1:
-        return False  # an unnamed first column of items, as data frames write it
+        return False  # an unnamed first column of items, such as the index of a data frame
     skip = {"", *NO_LABEL, *options.missing}
     if all(cell in skip or all_numbers([cell]) for row in rows for cell in row):
         return True
@@ -46,7 +46,7 @@ def is_matrix(source: Source, options: Options) -> bool:
 
 
 def read_matrix(found: Records) -> None:
-    """Rows of a matrix; items and coders get numbers, blank lines are items without a label."""
+    """Read a matrix; items and coders get numbers, and blank lines are items without labels."""
     source, options = found.source, found.options
     records, lines = source.rows.rows, source.rows.lines
     filled = [record for record in records if any(record)]
@@ -122,18 +122,18 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     return None
 
 
-# -- tables that count the labels of each class, and do not say who gave which ---------------------
+# -- tables that count the labels per class, without coders ----------------------------------------
 
 
-_ROWS = 2_000  # rows that are looked at
-_FEWEST = 5  # rows that tell
-_COUNTED_AT_MOST = 30  # columns among which those are looked for that add up
+_ROWS = 2_000  # rows that are inspected
+_FEWEST = 5  # minimum number of rows
+_COUNTED_AT_MOST = 30  # maximum number of columns in which sums are searched
 _WHOLE = re.compile(r"[0-9]{1,9}(\.0+)?")
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Columns whose whole numbers add up in every row."""
+    """Columns of whole numbers that add up to a total in every row."""
 
     classes: tuple[str, ...]
     total: str
@@ -141,7 +141,7 @@ class Counts:
 
 
 def counts_in(table: Table, coders: Sequence[str] = ()) -> Counts | None:
-    """Columns side by side that add up to another column, or columns of coders to one number."""
+    """Find columns that count labels, by their row sums or their names."""
     if coders and looks_like_counts([table.columns[name] for name in coders]):
         return Counts(tuple(coders), "", False)
     numbers = {name: found for name, cells in table.columns.items() if (found := _whole(cells))}
@@ -164,7 +164,7 @@ _COUNTED = re.compile(r"(votes|counts|freq|n|num|number)[_ .-](?:of[_ .-])?(.+)"
 
 
 def _called_counts(header: Sequence[str]) -> tuple[str, ...]:
-    """Columns called after what was counted, such as votes_no, votes_1; not by numbers alone."""
+    """Return columns with names such as votes_no and votes_yes, unless all end in numbers."""
     by_word: dict[str, dict[str, str]] = {}
     for name in header:
         if found := _COUNTED.fullmatch(name.strip()):
@@ -201,11 +201,11 @@ def looks_like_counts(columns: Sequence[Sequence[object]]) -> bool:
     return len(numbers) == len(columns) and len(set(map(sum, rows))) == 1 and len(rows) > 1
 
 
-_MEASURES = 20  # different numbers beyond which they may measure something
+_MEASURES = 20  # number of distinct values above which columns may be measurements
 
 
 def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> list[Problem]:
-    """Report columns of numbers that measure things: on different scales, or with fractions."""
+    """Report columns that look like measurements: on different scales, or with fractions."""
     none = {"", *NO_LABEL}
     if not cells or not all(all_numbers(distinct(column) - none) for column in cells.values()):
         return []
@@ -217,7 +217,7 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
         return []
     columns = {name: sorted(float(str(cell)) for cell in own) for name, own in filled.items()}
     numbers = [number for column in columns.values() for number in column]
-    # the ranges of most cells overlap for coders who rate the same items
+    # if coders rate the same items, the ranges of most of their cells overlap
     most = {n: (c[len(c) // 10], c[-1 - len(c) // 10]) for n, c in columns.items()}
     low, high = min(most, key=lambda n: most[n][1]), max(most, key=lambda n: most[n][0])
     odd = [number for number in numbers if number * 4 % 1]
@@ -239,7 +239,7 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
 
 
 def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:
-    """All columns, and those that follow each other without one between them."""
+    """Return all runs of at least two adjacent columns, the longest first."""
     if len(names) > _COUNTED_AT_MOST:
         return []
     runs = [[*run] for is_one, run in groupby(header, {*names}.__contains__) if is_one]
@@ -260,7 +260,7 @@ def _adds_up(
 
 
 def _whole(cells: Sequence[object], most: int = _ROWS) -> list[int] | None:
-    """Whole numbers of a column, if all its cells hold one."""
+    """Return the first `most` cells as integers, or None if any is not a whole number."""
     few = cells[:most]
     kinds = distinct(few)
     if not kinds or not all(isinstance(cell, str) and _WHOLE.fullmatch(cell) for cell in kinds):

@@ -1,9 +1,9 @@
 """Records whose cells hold the labels of all coders, as lists or objects.
 
-Data sets with the answers of each coder come so: ``{"annotators": ["a", "b"], "labels": [1, 0]}``,
-``{"annotations": [{"annotator": "a", "label": 1}]}``, ``{"labels": {"a": 1, "b": 0}}``, or, where
-text is marked, ``{"PER": {"a": [[0, 4]]}}``; and as texts in the cells of a table. Answers may also
-lie deeper: ``{"sentences": [{"text": "..", "responses": [{"worker": "a", "response": "yes"}]}]}``.
+Examples are ``{"annotators": ["a", "b"], "labels": [1, 0]}``,
+``{"annotations": [{"annotator": "a", "label": 1}]}``, ``{"labels": {"a": 1, "b": 0}}`` and, for
+spans, ``{"PER": {"a": [[0, 4]]}}``. Table cells can hold them as text. Answers can be deeper:
+``{"sentences": [{"text": "..", "responses": [{"worker": "a", "response": "yes"}]}]}``.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from annomodels.io.tables.keys import key_of, parts_of
 from annomodels.io.words import ALIASES, BOXES, is_asked
 
 _SAMPLE = 50
-_MOST = 50  # most different labels of coders who stand side by side in a cell
+_MOST = 50  # maximum number of distinct labels in cells that list them by coder
 _IDS = ("id", "_id", "uid", "uuid", "idx", "index", "key", "docid", "doc_id")
 _SCALAR = (str, int, float, bool)
 _MARKS = (", ", ",", ";", "|")
-_ANSWERS = "responses"  # field of the answers to an item that lies within a record
+_ANSWERS = "responses"  # field of the answers to an item nested in a record
 
 Record = Mapping[str, Any]
-Answer = tuple[Any, str, Any]  # coder, question ("" where lists are uneven) and label
+Answer = tuple[Any, str, Any]  # coder, question ("" if lists differ in length) and label
 Fields = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Fields with labels, and the answers that one of a record holds, given that of the coders."""
+    """Label fields, and a function from record, label field and coder field to answers."""
 
     labels: tuple[str, ...]
     answers: Callable[[Record, str, str], Iterable[Answer]]
     coder: str = ""
     note: str = ""
-    is_deep: bool = False  # several items in a record
+    is_deep: bool = False  # a record holds several items
 
 
 def is_nested(source: Source, options: Options) -> bool:
@@ -68,7 +68,7 @@ def read_nested(found: Records) -> None:
         found.text(item, text)
         for field in layout.labels:
             for coder, question, label in layout.answers(record, field, layout.coder):
-                if layout.answers is _held:  # stretches of text
+                if layout.answers is _held:  # spans of text
                     found.document(str(item), coder, text)
                     for place in label if isinstance(label, list) else ():
                         *ends, word = _span(place, field) or (field,)
@@ -86,11 +86,11 @@ def read_nested(found: Records) -> None:
         found.leave_out(f"their {what}", uneven)
 
 
-# -- where the labels are --------------------------------------------------------------------
+# -- find the labels -------------------------------------------------------------------------
 
 
 def _records(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
-    """Return records; those under names, or rows of a table, as one object each."""
+    """Yield records, named records or table rows, each as one object."""
     if not source.is_json:
         yield from source.table.records()
         return
@@ -106,9 +106,9 @@ def _records(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
 
 
 def _deep(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
-    """Items within records, as one record each: what is said of them, and their answers.
+    """Yield each item nested in a record as a separate record with its fields and answers.
 
-    They are named by the record and by those parts of their place in it that differ.
+    Its name joins the parts of the record's name and its path that differ between items.
     """
     records = list(_records(source))
     own = [name for name in records[0][1] if name.casefold() in _IDS] if records else []
@@ -130,9 +130,9 @@ def _deep(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
 def _items_in(
     value: object, most: int | None = None
 ) -> Iterator[tuple[tuple[str, ...], dict[str, object]]]:
-    """Places of lists of answers that name their coders, with the plain fields beside them.
+    """Yield the path of each list of answers with coders, and the scalar fields next to it.
 
-    Only the first fields and members are looked into if it is said how many at the most.
+    `most` limits the number of fields and members that are searched at each level.
     """
     if isinstance(value, dict):
         for name, held in islice(value.items(), most):
@@ -147,7 +147,7 @@ def _items_in(
 
 
 def _who(answers: Sequence[Record], coder: str | None = None) -> str | None:
-    """Field that names the coder in each of some answers."""
+    """Return the field that names the coder in every answer, or None."""
     keys = dict.fromkeys(key for part in answers for key in part)
     who = next((key for key in keys if key == coder or _is_word(key, "coder")), None)
     named = who is not None and all(isinstance(part.get(who), _SCALAR) for part in answers)
@@ -192,7 +192,7 @@ def _layout(source: Source, options: Options) -> Layout | None:
 
 
 def _deep_layout(records: Sequence[Record]) -> Layout | None:
-    """Answers below the fields of records; which fields hold them is the same in all records."""
+    """Return the layout of answers nested below the fields of records, or None."""
     found = [one for record in records for _, one in _items_in(record, _SAMPLE)]
     inner: list[Record] = [part for one in found for part in one[_ANSWERS]]  # type: ignore[attr-defined]
     named = Counter(who for part in inner if (who := _who([part])) is not None)
@@ -205,7 +205,7 @@ def _deep_layout(records: Sequence[Record]) -> Layout | None:
 
 
 def _has_brackets(source: Source, options: Options) -> bool:
-    """Return True if cells begin like a list or object, or hold the labels of several coders."""
+    """Return True if cells look like lists or objects, or hold the labels of several coders."""
     alone = options.coder is None and not matched(source.table.header)["coder"]
     for name, cells in source.table.columns.items():
         few = [cell for cell in cells[:_SAMPLE] if cell != ""]
@@ -220,7 +220,7 @@ def _has_brackets(source: Source, options: Options) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Name of a field as a word of ours: in the singular, without what tools add."""
+    """Normalize a field name: singular, without the prefixes and suffixes of tools."""
     plain = name.strip().casefold().rsplit(".", 1)[-1]
     for end in ("_ids", "ids", "_id", "s"):
         plain = plain.removesuffix(end) or plain
@@ -234,17 +234,17 @@ def _is_word(name: str, role: str = "") -> bool:
     return plain in words or (of_coders and role != "item")
 
 
-# -- what a field of a record holds ----------------------------------------------------------
+# -- read the answers in a field -------------------------------------------------------------
 
 
 def _answers_in(parts: Iterable[Record]) -> Callable[[Record, str, str], Iterator[Answer]]:
-    """Return what finds answers such as these; lists of objects within them are none."""
+    """Return a reader of answers like `parts`, in which lists of objects are not labels."""
     held = {n for part in parts for n, value in part.items() if is_list_of(value, dict)}
     return partial(_in_objects, held=frozenset(held))
 
 
 def _in_objects(record: Record, field: str, coder: str, held: Collection[str]) -> Iterator[Answer]:
-    """Answers in ``[{"annotator": "a", "label": 1}]``: what is called a label, else all else."""
+    """Yield answers in ``[{"annotator": "a", "label": 1}]``: label fields, else all fields."""
     cell = cell_value(record.get(field))
     for part in cell if isinstance(cell, list) else ():
         fields = part if isinstance(part, dict) else ()
@@ -257,21 +257,21 @@ def _in_objects(record: Record, field: str, coder: str, held: Collection[str]) -
 
 
 def _held(record: Record, field: str, _: str = "") -> Iterator[Answer]:
-    """Return what an object holds for each coder, such as ``{"a": [[0, 4], [7, 9]]}``."""
+    """Yield the value per coder of an object such as ``{"a": [[0, 4], [7, 9]]}``."""
     value = cell_value(record.get(field))
     for coder, held in value.items() if isinstance(value, dict) else ():
         yield str(coder), field, held
 
 
 def _by_coder(record: Record, field: str, _: str) -> Iterator[Answer]:
-    """Answers in ``{"a": 1, "b": 0}``, or in objects with several questions by coder."""
+    """Yield answers in ``{"a": 1, "b": 0}``, or in objects with several questions per coder."""
     for coder, _, label in _held(record, field):
         for question, one in label.items() if isinstance(label, dict) else [(field, label)]:
             yield coder, question, one
 
 
 def _is_by_coder(value: object, name: str) -> bool:
-    """Return True for labels by coder; not for shares, which add up to one, nor for counts."""
+    """Return True for labels by coder, but not for counts or proportions that add up to 1."""
     if not isinstance(value, dict):
         return False
     for label in value.values():
@@ -292,7 +292,7 @@ def _is_by_coder(value: object, name: str) -> bool:
 
 
 def _beside(record: Record, field: str, coder: str) -> Iterator[Answer]:
-    """Answers in ``"annotators": ["a", "b"], "labels": [1, 0]``, also as texts with commas."""
+    """Yield answers in ``"annotators": ["a", "b"], "labels": [1, 0]``, or in delimited text."""
     who, what = (_listed(cell_value(record.get(name))) for name in (coder, field))
     if who is not None and what is not None and len(who) == len(what):
         yield from ((one, field, label) for one, label in zip(who, what, strict=True))
@@ -308,7 +308,7 @@ def _is_even(coders: object, labels: object) -> bool:
 
 
 def _listed(cell: Any) -> list[Any] | None:
-    """Members of a list, or of a text with signs between them; None if it is neither."""
+    """Return the members of a list or of delimited text; None if it is neither."""
     if isinstance(cell, list):
         return cell
     mark = next((mark for mark in _MARKS if isinstance(cell, str) and mark in cell), None)
@@ -316,12 +316,12 @@ def _listed(cell: Any) -> list[Any] | None:
 
 
 def _side_by_side(cell: object) -> Sequence[object]:
-    """Members of a list, or of a text with signs or blanks between them."""
+    """Return the members of a list, or of text with delimiters or spaces."""
     return _listed(cell) or (cell.split() if isinstance(cell, str) else [])
 
 
 def places_of(cells: Iterable[object]) -> list[list[str]]:
-    """Labels of each place in cells of as many labels; nothing if places share no labels."""
+    """Return labels by position if all cells have equally many; [] if positions share too few."""
     cells = list(cells)
     if not cells or len(_side_by_side(cell_value(cells[0]))) < 2:
         return []
@@ -354,7 +354,7 @@ def _are_spans(name: str, values: Sequence[Any]) -> bool:
 
 
 def _span(place: object, label: str) -> tuple[int, int, str] | None:
-    """Start, end and label of ``[0, 4]``, ``[0, 4, "PER"]`` or an object that says the same."""
+    """Return start, end and label of ``[0, 4]``, ``[0, 4, "PER"]`` or an equivalent object."""
     if isinstance(place, dict):
         named = place.get("label", place.get("labels", label))
         place = [place.get("start"), place.get("end"), named]
@@ -368,7 +368,7 @@ def _span(place: object, label: str) -> tuple[int, int, str] | None:
 
 
 def _item_field(source: Source, options: Options, layout: Layout) -> str | None:
-    """Field that names the records: as said, by a known name, or none, so that rows are counted."""
+    """Return the field that names the records: as given, by a known name, or None."""
     if options.item is not None:
         return options.item
     few = [record for _, record in islice(_records(source), _SAMPLE)]
@@ -378,6 +378,6 @@ def _item_field(source: Source, options: Options, layout: Layout) -> str | None:
         if name not in taken and (_is_word(name, "item") or name.casefold() in _IDS)
         and all(isinstance(record.get(name), _SCALAR) for record in few)
     ]  # fmt: skip
-    known.sort(key=lambda name: name == KEY)  # a field of its own before the name it stands under
+    known.sort(key=lambda name: name == KEY)  # prefer a field of the record to its key in the file
     unique = [name for name in known if len({str(r[name]) for r in few}) == len(few)]
     return next(iter(unique or known), None)

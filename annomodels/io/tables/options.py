@@ -1,4 +1,4 @@
-"""Options for a file, as readers take them."""
+"""Options for reading a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_words(function: str, words: Iterable[str], known: Iterable[str]) -> No
 
 
 def checked[**P, T](function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function say which keywords it has when it gets another."""
+    """Make a function list its keywords in the error about an unknown one."""
     names = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
@@ -66,8 +66,8 @@ class Options:
     units: str | None = None
     seen: str | None = None  # whether coders read the documents that they did not mark
     repeats: Repeats = "error"
-    several: bool = False  # files or sheets that are joined by their items
-    names: Names | None = None  # of the item, before it is a column of one file
+    several: bool = False  # files or sheets are joined by their items
+    names: Names | None = None  # item columns as given, before they are matched to one file
 
     def __post_init__(self) -> None:
         for field in fields(self):

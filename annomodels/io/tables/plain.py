@@ -1,4 +1,4 @@
-"""Plain tables: one row for each label (long), or one column for each coder (wide)."""
+"""Plain tables: one row per label (long) or one column per coder (wide)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from annomodels.io.words import (
 
 
 def is_long(source: Source, options: Options) -> bool:
-    """Return True if item, coder and label were named or have columns with known names."""
+    """Return True if coder or label is named, or if all three roles have known column names."""
     if options.coder_columns is not None:
         return False
     if options.coder is not None or options.label is not None:
@@ -71,7 +71,7 @@ def is_long(source: Source, options: Options) -> bool:
 
 
 def read_long(found: Records) -> None:
-    """Rows of a long table; each column that may hold the labels is a question."""
+    """Read a long table; each candidate label column is a question."""
     options, table = found.options, found.taken(found.source.table, used=())
     asked, problems = question_column(
         table.header,
@@ -141,9 +141,9 @@ def melted(
     named: bool = False,
     note: str = "",
 ) -> Columns:
-    """One row for each cell of the columns of labels, each with its coder, or the column of it.
+    """Return one row per cell of the label columns; a wide table has one such column per coder.
 
-    All tables are read by it: a long one has one column of labels, a wide one that of each coder.
+    `labels` maps each label column to its coder or, if `named`, to its column of coders.
     """
 
     def row_by_row(names: Collection[str]) -> Sequence[object]:
@@ -179,7 +179,7 @@ def by_value(found: Records, table: Table, name: str, read: Callable[[Table], Co
 def _variables(
     table: Table, options: Options, taken: Sequence[str]
 ) -> tuple[dict[str, str | None], list[str]]:
-    """Roles as named, and the columns that may hold labels where nobody said which one does."""
+    """Return the named roles, and the candidate label columns if none is named."""
     roles = dict(options.roles)
     header = [name for name in table.header if name not in taken]
     known = matched(header)
@@ -196,7 +196,7 @@ def _variables(
 
 
 def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[str]]:
-    """Drop rows with an annotation id that has been seen with the same item, coder and label."""
+    """Drop rows that repeat an annotation ID with the same item, coder and label."""
     ids = ids_column(table.header, names.values())
     if ids is None:
         return table, []
@@ -228,7 +228,7 @@ def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[s
 
 
 def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
-    """Column that holds annotation ids; None where there is none, or it holds something else."""
+    """Return the column of annotation IDs; None if it is missing or has another role."""
     ids = next((name for name in header if name.strip().casefold() == "annotation_id"), None)
     return None if ids in used else ids
 
@@ -247,10 +247,10 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
 
 
 def no_header(table: Table) -> bool:
-    """Return True if the first row looks like the others: cells but the first occur below.
+    """Return True if the first row looks like data: all cells but the first occur below it.
 
-    If not all occur, the others have the length and the digits of the cells below. A cell of
-    many words that occurs below is enough: no column is called after one of its cells.
+    If only some occur, the rest must match the length and digits of the cells below. A single
+    cell of many words that occurs below is sufficient: columns are not named after their cells.
     """
     names = [name for name in table.header if name != table.coder]
     if not len(table) or not names or (is_named(names[0]) and len(names[0].split()) <= _NAME):
@@ -278,10 +278,10 @@ def _without_names(table: Table, *, several: bool) -> Problem:
 
 
 def _in_order(table: Table, *, several: bool) -> tuple[str, ...]:
-    """Names for two or three columns without a header, if the cells tell which is which."""
+    """Return names for two or three columns without a header, or () if they are ambiguous."""
     columns = [Column(n, [n, *cells]) for n, cells in table.columns.items() if n != table.coder]
     few = sorted(columns, key=lambda one: one.distinct)
-    if several and len(few) == 2:  # files of a coder each
+    if several and len(few) == 2:  # one file per coder
         return ("item", "label") if few[1] is columns[0] else ("label", "item")
     if len(few) != 3 or table.twice or few[0].distinct == few[1].distinct:
         return ()
@@ -293,11 +293,11 @@ def _in_order(table: Table, *, several: bool) -> tuple[str, ...]:
     return tuple(roles.get(one.name, "item") for one in columns)
 
 
-_HEAD = 20_000  # rows that are compared with the first
+_HEAD = 20_000  # rows that are compared with the first row
 
 
 def _fits(name: str, cells: Collection[str]) -> bool:
-    """Return True if a name has the length of most cells, and digits as they do."""
+    """Return True if a name and most cells have the same length and contain digits."""
     alike = [cell for cell in cells if len(cell) == len(name) and any(map(str.isdigit, cell))]
     return any(map(str.isdigit, name)) and 2 * len(alike) > len(cells)
 
@@ -305,16 +305,16 @@ def _fits(name: str, cells: Collection[str]) -> bool:
 # -- wide tables -----------------------------------------------------------------------------------
 
 
-_ROWS = "(row)"  # column of the numbers of rows that are items
-_ENOUGH = 10  # times that a coder would have differed from others who agree
-_COPY = 0.95  # share of equal cells from which a column is a copy of one other
-_COMPARED = 12  # columns each of which is compared with all others; of more, the last one is
-_FEW = 9  # columns that are too many to be listed in a message
-_NAME = 3  # words that the name of a coder has at most; longer ones are what was asked
+_ROWS = "(row)"  # column of row numbers if each row is an item
+_ENOUGH = 10  # minimum expected number of disagreements of a coder with unanimous others
+_COPY = 0.95  # proportion of equal cells above which a column is a copy of another
+_COMPARED = 12  # if there are more columns, only the last is compared with the others
+_FEW = 9  # messages list fewer columns than this
+_NAME = 3  # maximum number of words in the name of a coder; longer names are questions
 
 
 def is_wide(source: Source, options: Options) -> bool:
-    """Return True if the first column names each item once and the others share their labels."""
+    """Return True if coder columns are named, or if unique items have no coder or label column."""
     if options.coder_columns is not None:
         return True
     if options.coder is not None or options.label is not None:
@@ -324,7 +324,7 @@ def is_wide(source: Source, options: Options) -> bool:
     if hits["coder"] or hits["label"] or len(table.header) < 3 or not len(table):
         return False
     if options.item is None and len(table) > 1 == len(source.sample):
-        return False  # records under their names, of whatever
+        return False  # one object with named records of any kind
     if any(not {list, dict}.isdisjoint(map(type, cells)) for cells in table.columns.values()):
         return False
     items = table.columns[options.item if options.item in table.columns else table.header[0]]
@@ -416,7 +416,7 @@ def read_wide(found: Records) -> None:
 
 
 def _conclusions(table: Table, grid: Grid, options: Options) -> dict[str, str]:
-    """Return a note for each column that has a question's name and what its coders agree on."""
+    """Return a note per column that has a question's name and the consensus of its coders."""
     notes = {}
     for name in set(grid.aside).intersection(grid.columns):
         coded = [table.columns[column] for column in grid.columns[name].values()]
@@ -456,7 +456,6 @@ def is_named(name: str) -> bool:
 
 
 def _wide_alone(table: Table, options: Options) -> Columns:
-    """Rows of a wide table in which there is no other question."""
     found = Records(Source.of_table(table), options)
     read_wide(found)
     return found.chosen()
@@ -489,7 +488,7 @@ def _as_coders(
 
 
 def _naming(header: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Columns that may name the coders of others, such as annotator1 of label1."""
+    """Return columns that may name the coders of others, such as annotator1 for label1."""
     for cut in CUTS:
         ends = {found[2] for name in columns if (found := cut.fullmatch(name))}
         pairs = [(name, found) for name in header if (found := cut.fullmatch(name))]
@@ -499,7 +498,7 @@ def _naming(header: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 
 def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
-    """Column that names the coder of each place, where columns such as rater1 stand by label1."""
+    """Return the columns of coder names by their ending, such as rater1 for label1."""
     known = [name for name in grid.columns if matched([name])["coder"]]
     if len(known) != 1 or len(grid.columns) < 2:
         return {}
@@ -511,7 +510,7 @@ def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
 
 
 def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
-    """Columns that are called after what was asked, most of them or boxes: they are questions."""
+    """Report columns named after questions, if they are the majority or hold check boxes."""
     if are_alike(coders, is_coder):
         return []
     asked = list(filter(is_asked, coders))
@@ -590,7 +589,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
 def _conclusion(
     table: Table, coders: Sequence[str], sharing: Sequence[str], options: Options
 ) -> tuple[str, str] | None:
-    """Find a column that is made of the others, and ask about it; the last one is most likely."""
+    """Find a column derived from the others, starting with the last, and ask about it."""
     if len(coders) < 3 or options.forced:
         return None
     for name in reversed(coders if len(coders) <= _COMPARED else coders[-1:]):
@@ -604,7 +603,7 @@ def _conclusion(
             continue
         agreed, apart, _ = found
         if not apart:
-            return None  # nobody differs anywhere, so no column tells more than another
+            return None  # without disagreement, every column looks like a consensus
         is_stem = all(other.startswith(name) for other in coders)  # claim, claim_a and claim_b
         if is_stem or agreed * apart >= _ENOUGH * len(columns) * (agreed + apart):
             return name, (
@@ -621,6 +620,6 @@ def _is_text(labels: set[object], size: int) -> bool:
 
 
 def _labels(cells: Sequence[object], options: Options) -> set[object]:
-    """Different labels of a column; lists and objects are none."""
+    """Return the distinct labels of a column without lists and objects."""
     found = distinct(cells) - {""}
     return {label for label in found if not options.is_skip(label)} if options.missing else found

@@ -1,4 +1,4 @@
-"""Which columns of an export are questions, and which of several is meant: none is guessed."""
+"""Find the question columns of an export, and choose one of several without guessing."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _WHEN = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
 _LINK = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
-_MOST = 0.5  # share of the cells that decides
+_MOST = 0.5  # proportion of cells that counts as "most"
 _LOOKED_AT = 200
-_PROSE = 3  # words of an answer, in the mean, from which it is a sentence
-FEWEST = 5  # coders who gave several labels, before a column is taken for one about coders
-SHARED = 20  # items with two coders, all agreed, before a column is taken for one about items
+_PROSE = 3  # minimum mean number of words for answers to be prose
+FEWEST = 5  # minimum number of coders with several labels for a column about coders
+SHARED = 20  # minimum number of unanimous items with two coders for a column about items
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def unsuitable(
 ) -> Unsuitable | None:
     if (why := of_cells(name, labels)) is not None:
         return why
-    for size in (_LOOKED_AT, len(labels)):  # most columns vary in the first rows
+    for size in (_LOOKED_AT, len(labels)):  # most columns already vary in the first rows
         item, coder, label = (Column("", cells[:size]).codes for cells in (items, coders, labels))
         if _varies(coder, label) and _varies(item, label):
             return None
@@ -57,7 +57,7 @@ def unsuitable(
 
 
 def of_cells(name: str, labels: Sequence[Any]) -> Unsuitable | None:
-    """Return why cells are no labels, whoever gave them; or None."""
+    """Return why cells cannot be labels of any coder, or None."""
     if not len(labels):
         return Unsuitable("nobody answered it")
     if why := _kind(labels):
@@ -121,7 +121,7 @@ def are_times(cells: Sequence[object]) -> bool:
 
 
 def is_json(cell: object) -> bool:
-    """Return True if a cell is an object, a list of such, or the text of one."""
+    """Return True if a cell is an object or a list of objects, possibly as JSON text."""
     if isinstance(cell, (list, tuple)):
         return any(isinstance(part, dict) for part in cell) or (
             len(cell) == 1 and isinstance(cell[0], str) and is_json(cell[0])
@@ -137,25 +137,25 @@ def has_markup(cell: str) -> bool:
 
 
 def tag_in(cell: object) -> str:
-    """First tag of a text, short; "" where there is none."""
+    """Return the first tag of a text without its attributes, or "" if it has none."""
     found = _MARKUP.search(cell) if isinstance(cell, str) else None
     return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
 
 
 def _varies(group: Codes, label: Codes) -> bool:
-    """Return True if some group has several values."""
+    """Return True if any group has several values."""
     return len(np.unique(joint(group, label))) > len(np.unique(group))
 
 
 def about_coders(coder: Codes, label: Codes, fewest: int = FEWEST) -> bool:
-    """Return True if every coder has one and the same value in all rows."""
+    """Return True if no coder varies, and at least `fewest` coders have several rows."""
     if _varies(coder, label):
         return False
     return int((np.unique(coder, return_counts=True)[1] > 1).sum()) >= fewest
 
 
 def about_items(item: Codes, coder: Codes, label: Codes) -> bool:
-    """Return True if coders of an item have the same value so often that nobody was asked."""
+    """Return True if no item varies, and at least `SHARED` items have several coders."""
     if _varies(item, label):
         return False
     pairs = np.unique(joint(item, coder), return_index=True)[1]
@@ -199,7 +199,7 @@ def question_column(
 def choose_question(
     counts: Mapping[Any, int], asked: object, where: str, rows: str = "row"
 ) -> tuple[Any, list[Problem]]:
-    """Question that was asked for, or the only one; else what to say."""
+    """Return the requested question or the only one, else None and the problem."""
     names = sorted(counts, key=str)
     if asked is None:
         if len(names) < 2:
@@ -216,7 +216,7 @@ def choose_question(
                 " Several labels of one answer go into a list, as in JSON lines with "
                 f'"label": ["a", "b"], which {Option("sets", True)} reads.'
             )
-        most = sorted(names, key=lambda name: -counts[name])  # which is most likely meant
+        most = sorted(names, key=lambda name: -counts[name])  # the most likely choice first
         return None, [Problem(what, where, remedy, tuple(map(str, most)), code="several-questions")]
     if asked in counts:
         return asked, []
@@ -226,11 +226,11 @@ def choose_question(
 
 
 _NUMBERED = re.compile(r"(.*\D)(\d+)")
-_FEWEST_PARTS = 3  # columns that hold one answer
+_FEWEST_PARTS = 3  # minimum number of columns that together hold one answer
 
 
 def _filled_from_left(counts: Mapping[str, int]) -> list[str]:
-    """Questions numbered from 1, each with no more labels than the one before."""
+    """Return questions numbered from 1 whose label counts never increase."""
     by_stem: dict[str, dict[int, str]] = {}
     for name in counts:
         if found := _NUMBERED.fullmatch(str(name)):
@@ -245,14 +245,14 @@ def _filled_from_left(counts: Mapping[str, int]) -> list[str]:
     return []
 
 
-# -- known truth among the columns, and what is made of the labels of others -----------------------
+# -- columns of true labels, and columns derived from other columns --------------------------------
 
 
-_FEWEST_ITEMS, _DIFFER = 10, 0.05  # items compared, and the share of them where coders differ
+_FEWEST_ITEMS, _DIFFER = 10, 0.05  # minimum number of items; minimum proportion that differ
 
 
 def truth_as_label(table: Table, names: Mapping[str, str], taken: Sequence[str]) -> list[Problem]:
-    """Refuse labels that are the known truth: they never differ, and another column does."""
+    """Refuse labels that never vary within an item if a column with the same labels does."""
     item, label = names["item"], names["label"]
     if isinstance(item, Key):
         return []
@@ -291,10 +291,10 @@ def truth_as_label(table: Table, names: Mapping[str, str], taken: Sequence[str])
 def concluded(
     cells: Sequence[object], columns: Sequence[Sequence[object]], is_skip: Callable[[object], bool]
 ) -> tuple[int, int, int] | None:
-    """Count rows of a column that equals others wherever they agree; None if it does not.
+    """Count rows of a column that equals the others whenever they agree; None if it does not.
 
-    The counts are rows in which the others agree, in which they do not, and in which it equals
-    the one of them that it equals most often.
+    The counts are rows in which the others agree, rows in which they disagree, and rows in which
+    the column equals the other column that is most similar to it.
     """
     if len(cells) > _FIRST:
         few = (column[:_FIRST] for column in columns)
@@ -304,7 +304,7 @@ def concluded(
     return found if found[0] > 0 else None
 
 
-_FIRST = 1_000  # rows that are looked at before all are
+_FIRST = 1_000  # rows that are checked before all others
 _CONTRADICTED = (-1, 0, 0)
 
 
@@ -328,7 +328,7 @@ def _compared(
     return agreed, len(same) - agreed, int((others == own).sum(1).max(initial=0))
 
 
-_ROUNDED, _FEWEST_ROWS = 0.0051, 5  # how far a mean of two decimals may be off; rows compared
+_ROUNDED, _FEWEST_ROWS = 0.0051, 5  # maximum rounding error of a mean; minimum number of rows
 
 
 def is_mean(cells: Sequence[object], columns: Sequence[Sequence[object]]) -> bool:

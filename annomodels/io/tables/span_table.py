@@ -1,4 +1,4 @@
-"""A table with a row for each marked stretch of text: document, coder, start, end, label."""
+"""Tables with one row per text span: document, coder, start, end, label."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched, named_column
 from annomodels.io.words import OF_SPANS
 
-_LOOKED_AT = 50  # marks that decide
-_LARGEST = 10**8  # characters of a text; larger numbers are times
+_LOOKED_AT = 50  # spans that are inspected
+_LARGEST = 10**8  # maximum number of characters in a text; larger numbers are timestamps
 
 
 def is_span_table(source: Source, options: Options) -> bool:
-    """Return True if rows have places that differ within a document."""
+    """Return True if rows have positions that differ within a document."""
     if options.coder_columns is not None:
         return False
     names = _roles(source.header, options)
@@ -27,19 +27,19 @@ def is_span_table(source: Source, options: Options) -> bool:
         return False
     rows = zip(*(table.columns[names[role]] for role in ("document", "start", "end")), strict=True)
     places: dict[str, set[tuple[int, int]]] = {}
-    # rows without a place only say who read which document, and may all come first
+    # rows without a position only record who read which document, and may all come first
     marks = (row for row in rows if not all(map(is_blank, row[1:])))
     for document, *ends in islice(marks, _LOOKED_AT):
         place = _place(ends)
         if place is None:
             return False
         places.setdefault(str(document), set()).add(place)
-    # places that are the same for all rows of a document are about the item
+    # positions that are constant within a document describe the item
     return any(len(found) > 1 for found in places.values())
 
 
 def read_span_table(found: Records) -> None:
-    """Read the mark of each row; a row without a place says that its coder read the document."""
+    """Read one span per row; a row without a position means that its coder read the document."""
     source, options = found.source, found.options
     table = found.taken(source.table, used=())
     names = _roles(table.header, options)
@@ -64,7 +64,7 @@ def read_span_table(found: Records) -> None:
         if not is_blank(start) and place is None:
             wrong.append(row)
             continue
-        # a column of texts holds the words of the mark, or the document
+        # a text column holds either the words of the span or the document
         quoted = place is not None and len(str(words)) <= place[1] - place[0]
         found.document(document, coder, "" if quoted or is_blank(words) else str(words))
         if place is not None:
@@ -79,7 +79,7 @@ def read_span_table(found: Records) -> None:
 
 
 def _roles(header: Sequence[str], options: Options) -> dict[str, str]:
-    """Return the column of each role that was named, or has a known name."""
+    """Return the column of each role, as named or by a known name."""
     known = {name.strip().casefold(): name for name in reversed(list(header))}
     said = {"document": options.item, "coder": options.coder, "label": options.label}
     said["text"] = options.text
@@ -95,7 +95,7 @@ def _roles(header: Sequence[str], options: Options) -> dict[str, str]:
 
 
 def _place(ends: Sequence[object]) -> tuple[int, int] | None:
-    """Return start and end as whole numbers, None if they are something else."""
+    """Return start and end as integers, or None if they are invalid."""
     try:
         start, end = (int(str(value).removesuffix(".0")) for value in ends)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Text with delimiters to rows of cells, and rows to a table with row numbers and problems."""
+"""Parse delimited text into rows, and rows into a table with row numbers and problems."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from annomodels.io.tables.columns import matched
 from annomodels.io.tables.grids import JOINED, two_headers
 from annomodels.io.tables.keys import Key, key_cells
 
-# -- text with delimiters: every cell a text, nothing stripped, nothing guessed -------------------
+# -- delimited text: every cell is a string, neither stripped nor converted -----------------------
 
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-SPACE = " "  # stands for any number of blanks and tabs
-_RECORDS = 200  # records that decide on the delimiter
-_ROWS = 1 << 16  # that are parsed at a time
-_PIECE = 1 << 20  # characters that are cut into lines at a time
-_PADDED = 50  # lines that tell whether blanks follow delimiters
+SPACE = " "  # means any number of spaces and tabs
+_RECORDS = 200  # records used to choose the delimiter
+_ROWS = 1 << 16  # rows parsed at a time
+_PIECE = 1 << 20  # characters split into lines at a time
+_PADDED = 50  # lines checked for spaces after delimiters
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
-_QUOTED_NAMES = re.compile(r'\s*("[^"\n]*"[ \t]+)+"[^"\n]*"\s*\n')  # as R writes a header
+_QUOTED_NAMES = re.compile(r'\s*("[^"\n]*"[ \t]+)+"[^"\n]*"\s*\n')  # header as written by R
 _SEP_LINE = re.compile(r'\A"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 
 Row = list[str]
 
 
 class TextRows:
-    """Rows of cells of a text, in parts; blank lines are empty rows, and each row has its line."""
+    """Batches of rows of a text, with line numbers; blank lines are empty rows."""
 
     def __init__(self, text: str, source: str, delimiter: str | None = None, skip: int = 0) -> None:
         for _ in range(skip):
@@ -59,12 +59,12 @@ class TextRows:
         self.delimiter = delimiter or delimiter_of(text)
         self._text = text
         self._first = skip + bool(said)
-        self._size: tuple[int, int] | None = None  # rows and lines, once all were read
+        self._size: tuple[int, int] | None = None  # number of rows and lines, once all are read
         self._quotes: dict[str, Any] = {"strict": True}
         if is_padded(text, self.delimiter):
             self._quotes["skipinitialspace"] = True
         if self.delimiter == "\t" and '"' in text and not self._closes():
-            self._quotes = {"quoting": csv.QUOTE_NONE}  # tools write bare quotes
+            self._quotes = {"quoting": csv.QUOTE_NONE}  # some tools do not escape quotes
 
     @classmethod
     def of(cls, rows: list[Row], skip: int = 0) -> TextRows:
@@ -101,7 +101,7 @@ class TextRows:
 
     @cached_property
     def lines(self) -> Sequence[int]:
-        """Line in which each row begins: not the number of the row after a cell of several."""
+        """Line in which each row begins; a cell may span several lines."""
         first = self._first + 1
         if self.delimiter == SPACE:
             return range(first, first + len(self.rows))
@@ -151,7 +151,7 @@ class TextRows:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines of a text with their ends, cut from some megabytes at a time."""
+    """Yield lines with their ends, split from about a megabyte of text at a time."""
     start = 0
     while start < len(text):
         end = text.find("\n", start + _PIECE) + 1 or len(text)
@@ -176,7 +176,7 @@ def text_of(rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:
 
 
 def delimiter_of(text: str) -> str:
-    r"""Delimiter that gives the header the known names, and most rows its width."""
+    r"""Choose the delimiter by known names in the header, then by rows of the same width."""
     if "\t" not in text[:_PIECE].split("\n", 1)[0] and _QUOTED_NAMES.match(text):
         return SPACE
     best, best_score = ",", (False, 0.0, 0, 0)
@@ -199,7 +199,7 @@ def delimiter_of(text: str) -> str:
 
 
 def is_padded(text: str, delimiter: str) -> bool:
-    """Return True if blanks follow the delimiters: all of the header, the first of each line."""
+    """Return True if spaces follow all delimiters of the header and the first of each line."""
     first, *lines = text[:_PIECE].lstrip().split("\n")[: _PADDED + 1]
     cells = [*first.split(delimiter)[1:], *(line.split(delimiter)[1] for line in lines
              if delimiter in line)]  # fmt: skip
@@ -209,7 +209,7 @@ def is_padded(text: str, delimiter: str) -> bool:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Let cells be of any length; the csv module keeps its limit in a global."""
+    """Allow cells of any length; the limit of the csv module is global."""
     before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
         yield
@@ -220,12 +220,12 @@ def _long_cells() -> Iterator[None]:
 # -- rows to a table -------------------------------------------------------------------------------
 
 
-NAMELESS = "(column "  # and its number: what a column without a name is called
-_LOOKED_AT = 200  # rows among which the header is looked for: in the first ones
-_ABOVE = 12
-_UNDER = 4  # rows that are below it, at least
-_FULL = 0.8  # share of the cells of the fullest row that it has
-FEW = 100  # one broken row among so many is left out; more are a reason to stop
+NAMELESS = "(column "  # start of the name of an unnamed column, before its number
+_LOOKED_AT = 200  # rows inspected to find a header below the first row
+_ABOVE = 12  # rows from the top that may be the header
+_UNDER = 4  # more rows than this must be below it
+_FULL = 0.8  # minimum number of its cells, as a proportion of the fullest row
+FEW = 100  # one broken row per this many rows is dropped; more are an error
 
 
 @dataclass
@@ -237,8 +237,8 @@ class Table:
     source: str
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    coder: str | None = None  # name of a column that is not in the file: its name for each row
-    twice: Mapping[str, int] = field(default_factory=dict)  # columns of a name that several have
+    coder: str | None = None  # name of the coder column if the file has none
+    twice: Mapping[str, int] = field(default_factory=dict)  # number of columns per duplicate name
     header_row: int = 0
 
     @property
@@ -300,7 +300,7 @@ def from_records(
         table.problems.append(Problem(what, source, "Export the labels again.", code="no-rows"))
     wider = sum(len(row) == len(header) + 1 for row in odd.values())
     if names is None and wider == len(table) > 0 and not body.is_cut:
-        # as R writes tables: row names have no name of their own
+        # tables written by R have no header for the row names
         header = ["", *header]
         cells, odd = [list(column) for column in zip(*odd.values(), strict=True)], {}
     table.header_row = 0 if names is not None else numbers[body.at]
@@ -337,7 +337,7 @@ def from_records(
 
 
 def distinct(cells: Iterable[object]) -> set[object]:
-    """Different cells but for lists and objects, which are no labels."""
+    """Return the distinct cells without lists and objects, which cannot be labels."""
     try:
         return set(cells)
     except TypeError:
@@ -345,21 +345,21 @@ def distinct(cells: Iterable[object]) -> set[object]:
 
 
 def name_all(size: int, *names: str) -> str:
-    """Return the way out of a table without a header: all its columns, perhaps known ones."""
+    """Return the remedy for a table without a header: name all its columns."""
     named = Option("columns", [*names] or [...])
     return f"If the file has no header, use {named} to name its {size} columns in their order."
 
 
 class _Body:
-    """Columns of the rows so far; a row of another width leaves its place empty."""
+    """Columns of the rows so far; rows of another width are kept in `odd`."""
 
     def __init__(self, names: Sequence[str] | None) -> None:
         self.header: list[str] | None = None
-        self.at = 0  # number of the header among the rows
-        self.n_headers = 1  # rows that it has
+        self.at = 0  # index of the header row
+        self.n_headers = 1  # number of header rows
         self.is_single = False
         self.columns: list[list[str]] = []
-        self.odd: dict[int, list[str]] = {}  # by place in the columns
+        self.odd: dict[int, list[str]] = {}  # by index in the columns
         self._taken = array("q")
         self._seen = 0
         if names is not None:
@@ -367,7 +367,7 @@ class _Body:
 
     def _begin(self, header: Sequence[str]) -> None:
         self.header, self.is_single = stripped(header), len(header) == 1
-        self.is_cut = not header[-1]  # a column without a name is the last, and not the first
+        self.is_cut = not header[-1]  # the unnamed column is the last, not the first
         while len(self.header) > 1 and not self.header[-1]:
             self.header.pop()
         self.columns = [[] for _ in self.header]
@@ -391,7 +391,7 @@ class _Body:
             rows = [[""] * width if n in odd else row for n, row in enumerate(rows)]
         self._taken.extend(numbers)
         for column, cells in zip(self.columns, zip(*rows, strict=True), strict=False):
-            known: dict[str, str] = {}  # cells that say the same are one text
+            known: dict[str, str] = {}  # equal cells share one string
             column += map(known.setdefault, cells, cells)
 
     def rows(self, numbers: Sequence[int]) -> Sequence[int]:
@@ -402,7 +402,7 @@ class _Body:
 
 
 def stripped(header: Sequence[str]) -> list[str]:
-    """Names of columns without the blanks around them, unless two would be the same."""
+    """Strip column names, unless two would become equal."""
     names = [name.strip() for name in header]
     return names if len(set(names)) == len(set(header)) else list(header)
 
@@ -414,9 +414,9 @@ def _mended(
     header: Sequence[str],
     delimiter: str,
 ) -> list[list[str]]:
-    """Columns with the rows of another width: filled up, or left out where there are few."""
+    """Pad short rows, and drop other rows of the wrong width if they are few."""
     width, source, lines = len(header), table.source, table.rows
-    # spreadsheets leave empty cells behind
+    # spreadsheets leave trailing empty cells
     found = {n: row if any(row[width:]) else row[:width] for n, row in odd.items()}
     short = [n for n, row in found.items() if 1 < len(row) < width]
     broken = [n for n, row in found.items() if len(row) == 1 or len(row) > width]
@@ -453,7 +453,7 @@ def _mended(
 def _header_below(
     header: Sequence[str], cells: Sequence[Sequence[str]], odd: Mapping[int, Sequence[str]]
 ) -> int | None:
-    """Place of a row that is wider than the first, and full of words that no row below it has."""
+    """Return the index of a row that is wider than the first and looks like a header, or None."""
     size = min(max(map(len, cells), default=0), _LOOKED_AT)
     rows = [odd.get(n) or [column[n] for column in cells] for n in range(size)]
     rows = [[cell.strip() for cell in row] for row in rows]

@@ -1,4 +1,4 @@
-"""Workbooks, SPSS, Stata, Parquet and data frames to tables, by the libraries made for them."""
+"""Convert workbooks, data frames and SPSS, Stata and Parquet files to tables."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 EVERY_SHEET = "*"
-_TRIED = 8  # sheets that are looked at for labels of several coders
+_TRIED = 8  # maximum number of sheets offered as options
 Rows = list[list[str]]
 
 
 def sheets_of(data: bytes, source: str) -> dict[str, Rows]:
-    """Rows of cells, as texts, of the sheets of a workbook (Excel or OpenDocument) with cells."""
+    """Return the rows of each nonempty sheet of an Excel or OpenDocument workbook."""
     parts = open_zip(data, source)
     for name in parts.ending(".xml", ".rels"):
         check_xml(parts.read(name), f"{source}, {name}")
@@ -50,7 +50,7 @@ def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Row
 
 
 def as_folder(sheets: Mapping[str, Rows], source: str) -> Members:
-    """Sheets as the files of a folder, each called as its coder."""
+    """Return sheets as the files of a folder, each named after its coder."""
     files = {f"{name.replace('.', ' ')}.csv": rows for name, rows in sheets.items()}
     made = Members(source, files, lambda name: text_of(files[name]).encode())
     made.are_sheets = True
@@ -65,13 +65,13 @@ def _sheets(data: bytes, source: str) -> dict[str, Rows]:
     try:
         book = python_calamine.load_workbook(io.BytesIO(data))
         return {name: _filled(book.get_sheet_by_name(name)) for name in book.sheet_names}
-    except Exception as error:  # the library raises whatever its parsers met
+    except Exception as error:  # the library passes on any exception of its parsers
         what = f"The workbook is damaged: {first_line(error)}."
         raise AnnotationError(what, source, "Save it again, or as CSV.", code="damaged") from error
 
 
 def _filled(sheet: CalamineSheet) -> Rows:
-    """Rows in which a merged cell over several rows is repeated in each of them."""
+    """Return rows with the value of a merged cell repeated in each row that it spans."""
     rows = [list(map(_shown, row)) for row in sheet.to_python(skip_empty_area=False)]
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         for row in [row for row in rows[top + 1 : bottom + 1] if left < len(row)]:
@@ -80,7 +80,7 @@ def _filled(sheet: CalamineSheet) -> Rows:
 
 
 def _shown(cell: object) -> str:
-    """Text of a cell as people see it: whole numbers without a fraction."""
+    """Return a cell as displayed: whole numbers have no fraction."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -91,7 +91,7 @@ def _shown(cell: object) -> str:
 
 
 def statistics_table(data: bytes, source: str, tool: str) -> Table:
-    """Table of an SPSS or Stata file: value labels for their codes, missing values empty."""
+    """Read an SPSS or Stata file, with value labels for codes and "" for missing values."""
     try:
         import pyreadstat
     except ImportError:
@@ -108,7 +108,7 @@ def statistics_table(data: bytes, source: str, tool: str) -> Table:
                 str(name): _coded(frame[name].tolist(), about.variable_value_labels.get(name, {}))
                 for name in frame.columns
             }
-        except Exception as error:  # the library raises whatever its C code met
+        except Exception as error:  # the library passes on any exception of its C code
             what = f"The file of {tool} is damaged: {first_line(error)}."
             raise AnnotationError(
                 what, source, "Save it again, or as CSV.", code="damaged"
@@ -162,7 +162,7 @@ def frame_table(frame: Any) -> Table:
             "and rows with Annotations.from_records."
         )
         raise AnnotationError(what, remedy=remedy) from None
-    except ValueError as error:  # names of columns that occur twice
+    except ValueError as error:  # duplicate column names
         remedy = "Give every column its own name."
         raise AnnotationError(str(error).splitlines()[0], "data frame", remedy) from None
     table = native.collect() if isinstance(native, nw.LazyFrame) else native
@@ -171,15 +171,15 @@ def frame_table(frame: Any) -> Table:
 
 
 def is_matrix(header: Sequence[str]) -> bool:
-    """Return True if the columns had numbers instead of names: one for each coder."""
+    """Return True if the columns had numbers instead of names: one column per coder."""
     return bool(header) and all(name.startswith(NUMBERED) for name in header)
 
 
 def _with_named_columns(frame: Any) -> Any:
-    """Return a frame whose columns have names that are texts, with its index if that has a name.
+    """Return a frame with strings as column names, and with its index if that has a name.
 
-    Arrays, mappings of columns and lists of records become frames of pandas; columns of an array
-    are coders.
+    Arrays, mappings of columns and lists of records become pandas data frames. The columns of an
+    array are coders.
     """
     import pandas as pd
 
@@ -211,7 +211,7 @@ def _with_named_columns(frame: Any) -> Any:
 
 
 def _plain_cells(series: Any) -> list[Any]:
-    """Cells of a series as Python values; whole numbers that gaps made floats are integers."""
+    """Return Python values; integers that gaps turned into floats become integers again."""
     cells = ["" if is_missing(cell) else cell for cell in series.to_list()]
     numbers = [cell for cell in cells if not isinstance(cell, str)]
     whole = all(isinstance(cell, float) and cell.is_integer() for cell in numbers)

@@ -1,5 +1,5 @@
-"""Readers of the exports of labeling tools: one file for each family of formats.
+"""Readers for exports of labeling tools: one module per family of formats.
 
-Each has ``is_...(source, options)``, which looks, and ``read_...(found)``, which fills the records
-`found`. They may import the files above them in ``io``, and errors and validation.
+In each, ``is_...(source, options)`` detects the format, and ``read_...(found)`` fills the records
+`found`. They may import the modules above them in ``io``, errors and validation.
 """

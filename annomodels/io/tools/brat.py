@@ -1,4 +1,4 @@
-"""brat: standoff annotations beside the texts, one folder for each coder."""
+"""brat: standoff annotations next to the texts, one folder per coder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Mark(NamedTuple):
 
 @dataclass
 class Standoff:
-    """Marks and links of an .ann file, and lines that begin like one but are none."""
+    """Spans and links of an .ann file, and lines that look like one but are malformed."""
 
     marks: list[Mark] = field(default_factory=list)
     attributes: list[tuple[str, str, str]] = field(default_factory=list)
@@ -63,7 +63,7 @@ def is_brat(source: Source, options: Options) -> bool:
 
 
 def read_brat(found: Records) -> None:
-    """Spans with their types, attributes as questions of their own, and Equiv chains."""
+    """Read spans with their types, attributes as separate questions, and Equiv chains."""
     relations = 0
     for name, document, coder in _placed(found.source):
         said = standoff(found.source.member(name).text)
@@ -94,7 +94,7 @@ def read_brat(found: Records) -> None:
 
 
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
-    """Path, document and coder of each file; the outermost folder that differs is the coder."""
+    """Yield path, document and coder; the outermost folder that differs names the coder."""
     assert source.inside is not None
     paths = {name: name.split("/") for name in source.inside.ending(".ann")}
     while len({path[0] for path in paths.values()}) == 1 and min(map(len, paths.values())) > 2:

@@ -1,4 +1,4 @@
-"""CoNLL: a word and its tag (IOB, BIO or BIOES) on each line, a file for coder and document."""
+"""CoNLL: one word and tag (IOB, BIO or BIOES) per line, one file per coder and document."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _BEGIN = re.compile(
     r"-DOCSTART-\s*(?:\((?P<id>[^)]*)\))?.*|"
     r"#\s*(?:begin document|newdoc id =|doc_id =)\s*(?P<name>.*?);?\s*"
 )
-_HEAD = 20  # lines that decide whether columns of a file are coders
-_ALONE = "document"  # name of a document that has none
-_LOOKED_AT = 3  # files that decide
-_ENOUGH = 0.5  # share of the words that a coder must have in common with the others
+_HEAD = 20  # lines inspected to decide whether columns are coders
+_ALONE = "document"  # name of an unnamed document
+_LOOKED_AT = 3  # files that are inspected
+_ENOUGH = 0.5  # minimum proportion of words that a coder must share with the others
 
 
 @dataclass(frozen=True)
 class _Sheet:
-    """Words of one coder, tags by question, and the places before which a sentence ends."""
+    """Words of one coder, tags by question, and the word indices that follow a sentence end."""
 
     words: tuple[str, ...]
     tags: dict[str, list[str]]
@@ -39,7 +39,7 @@ class _Sheet:
 
     @property
     def is_unseen(self) -> bool:
-        """Return True if the coder saw no word of it."""
+        """Return True if the coder saw none of the words."""
         return all(tag == _UNSEEN for tags in self.tags.values() for tag in tags)
 
 
@@ -59,7 +59,7 @@ def is_conll(source: Source, options: Options) -> bool:
 
 
 def read_conll(found: Records) -> None:
-    """Stretches that the tags mark; words are compared by the text where coders differ in them."""
+    """Read the tagged spans; if coders have different words, align their texts."""
     documents: dict[str, dict[str, _Sheet]] = {}
     for document, coder, text in _texts(found.source):
         for name, part in _parts(text, document):
@@ -69,7 +69,7 @@ def read_conll(found: Records) -> None:
     differing, lost, strangers = [], 0, []
     nameless = sum(s.nameless for sheets in documents.values() for s in sheets.values())
     for document, sheets in documents.items():
-        # the words that most coders have; of several, the most words
+        # the version that most coders have; in a tie, the longest
         counts = Counter(sheet.words for sheet in sheets.values())
         common = max(counts, key=lambda words: (counts[words], len(words), words))
         places = {coder: _matched(common, sheet.words) for coder, sheet in sheets.items()}
@@ -109,7 +109,7 @@ def read_conll(found: Records) -> None:
 
 
 def _texts(source: Source) -> Iterator[tuple[str, str, str]]:
-    """Document, coder and lines of each coder."""
+    """Yield document, coder and lines of each coder."""
     if source.inside is None:
         for coder, text in _by_coder(source.text).items():
             yield _ALONE, coder, text
@@ -119,7 +119,7 @@ def _texts(source: Source) -> Iterator[tuple[str, str, str]]:
 
 
 def _parts(text: str, document: str) -> Iterator[tuple[str, str]]:
-    """Name and lines of each document of a file, which lines such as -DOCSTART- begin."""
+    """Yield name and lines of each document in a file; lines such as -DOCSTART- begin one."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     for line in text.splitlines():
         begun = _BEGIN.fullmatch(line)
@@ -133,7 +133,7 @@ def _parts(text: str, document: str) -> Iterator[tuple[str, str]]:
 
 
 def _by_coder(text: str) -> dict[str, str]:
-    """Lines of each coder of a file with a column of tags for each; nothing of other files."""
+    """Return the lines of each coder if a file has one tag column per coder, else {}."""
     lines = [line.split() for line in text.splitlines()]
     is_row = [bool(row) and row[0][0] != "#" and row[0] != "-DOCSTART-" for row in lines]
     rows = list(compress(lines, is_row))
@@ -158,7 +158,7 @@ def _is_tag(cell: str) -> bool:
 
 
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
-    """Path, document and coder of each file; files in no folder are the work of a coder each."""
+    """Yield path, document and coder; each file outside folders is a coder."""
     assert source.inside is not None
     paths = {name: name.split("/") for name in source.inside.ending(*ENDINGS)}
     while len({path[0] for path in paths.values()}) == 1 and min(map(len, paths.values())) > 1:
@@ -197,7 +197,7 @@ def _parsed(text: str) -> _Sheet:
 
 
 def _named(lines: Sequence[str]) -> dict[str, int | None]:
-    """Columns of tags by their name in the header if several have one; else the last is it."""
+    """Return the tag columns by header name if several have one, else the last column."""
     header, *rows = [line.split("\t") for line in lines if line.strip()] or [[]]
     columns = zip(*rows, strict=False)
     of_tags = {
@@ -211,7 +211,7 @@ def _named(lines: Sequence[str]) -> dict[str, int | None]:
 
 
 def _matched(common: Sequence[str], words: Sequence[str]) -> dict[int, int]:
-    """Place among the common words of each word that stands in both texts."""
+    """Map each word that occurs in both texts to its index in the common words."""
     if common == words:
         return {n: n for n in range(len(words))}
     blocks = difflib.SequenceMatcher(None, common, words, autojunk=False).get_matching_blocks()

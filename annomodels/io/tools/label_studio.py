@@ -39,14 +39,14 @@ def _annotations(task: dict[str, Any]) -> Any:
 
 
 def read_label_studio(found: Records) -> None:
-    """Who chose and marked what in each task, without cancelled and drafted annotations."""
+    """Read the choices and spans in each task, without canceled annotations and drafts."""
     options = found.options
     if options.item is not None or options.text is not None:
         keys = keys_of([task.get("data") for task in found.source.sample])
         found.require(keys, options.item, "item")
         found.require(keys, options.text, "text")
     regions: Counter[str] = Counter()
-    done: set[Any] = set()  # annotations whose marks were taken
+    done: set[Any] = set()  # annotations whose spans were read
     seen: list[tuple[Any, Any, Any]] = []
     truths = 0
     for row, task in found.objects():
@@ -112,7 +112,7 @@ class _Parts(NamedTuple):
 
 
 def _parts(annotation: dict[str, Any]) -> _Parts | None:
-    """Parts of an annotation; None where one is not what it should be."""
+    """Return the parts of an annotation, or None if any is malformed."""
     results = annotation.get("result")
     if not isinstance(results, list) or not all(isinstance(part, dict) for part in results):
         return None
@@ -177,7 +177,7 @@ def _add_mark(
     value: dict[str, Any],
     text: object,
 ) -> None:
-    """Take the labels of a stretch of text; a browser counts UTF-16 units."""
+    """Add the labels of a text span, whose offsets may be in UTF-16 units."""
     found.stretches[question] = None
     labels = value.get(tag) if tag in SPAN_TAGS else None
     try:

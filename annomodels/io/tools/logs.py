@@ -1,4 +1,4 @@
-"""Evaluation logs, by people and by models: judges or models are the coders."""
+"""Evaluation logs of people and models: the judges or models are the coders."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SCORE = "score"
 
 
 def verdict(passed: object, score: object, options: Options) -> object:
-    """Label of a judgement: "pass" or "fail" where there is a verdict, else the score."""
+    """Return "pass" or "fail" if a judgment has a verdict, else its score."""
     if isinstance(passed, bool) and options.label != SCORE:
         return "pass" if passed else "fail"
     return score
 
 
 def several(parts: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Names made of those parts that differ between the samples; the first part always stays."""
+    """Yield names from the parts that differ between samples, and always the first part."""
     values: dict[str, set[str]] = {}
     for part in parts:
         for key, value in part.items():
@@ -36,7 +36,7 @@ def several(parts: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 
 def first_log(source: Source, *endings: str) -> Source | None:
-    """First log of a folder, or the one file, to tell the format by; None if it cannot be read."""
+    """Return the first log of a folder or the single file, or None if it cannot be read."""
     try:
         names = [] if source.inside is None else source.inside.ending(*endings)[:1]
         return source.member(names[0]) if names else source if source.inside is None else None
@@ -70,7 +70,7 @@ def is_inspect_ai(source: Source, options: Options) -> bool:
 
 
 def read_inspect_ai(found: Records) -> None:
-    """Scores; epochs, and models and tasks of several logs, are part of the item."""
+    """Read scores; epochs, models and tasks are part of the item if they differ."""
     source = found.source
     packed = source.inside is not None and HEADER in source.inside
     samples: list[_Sample] = []
@@ -122,7 +122,7 @@ def _samples(log: Source) -> Iterator[_Sample]:
 
 
 def _text(log: Source, name: str) -> str:
-    """Text of a file in a packed log; newer ones may be packed in a way that Python cannot read."""
+    """Return the text of a file in a packed log; Python may lack the compression of newer logs."""
     try:
         return log.member(name).text
     except AnnotationError as error:
@@ -134,7 +134,7 @@ def _text(log: Source, name: str) -> str:
 
 
 def _judges(about: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Model that judges for each scorer, as its options or the role of the grader say it."""
+    """Yield each scorer and the model that judges for it, from its options or the grader role."""
     grader = at(about, "model_roles.grader")
     grader = grader.get("model") if isinstance(grader, dict) else grader
     for scorer in objects_in(about.get("scorers")):
@@ -146,7 +146,7 @@ def _judges(about: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 
 def _add(found: Records, item: str, judge: str, score: Mapping[str, object], row: int) -> None:
-    """Take a score, with a question for each of its parts, and who changed it later."""
+    """Add a score, with one question per part, and later edits as labels of their authors."""
     edits = objects_in(score.get("history"))
     first = edits[0].get("value", score.get("value")) if edits else score.get("value")
     given = [(judge, first)]
@@ -170,7 +170,7 @@ def is_promptfoo(source: Source, options: Options) -> bool:
 
 
 def _results(records: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Results of one file: in ``results``, in ``results.results``, or one a line."""
+    """Yield the results of one file: in ``results``, in ``results.results``, or one per line."""
     for record in records:
         inner = record.get("results", record)
         inner = inner.get("results", inner) if isinstance(inner, dict) else inner
@@ -178,7 +178,7 @@ def _results(records: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_promptfoo(found: Records) -> None:
-    """Take assertions: each metric is a question, and the judge of it is the coder."""
+    """Read assertions: each metric is a question, and its judge is the coder."""
     results = list(_results(record for _, record in found.objects()))
     names = several([_key(result) for _, result in results])
     judged = _by_type([list(_judged(result)) for _, result in results])
@@ -204,7 +204,7 @@ def _key(result: Mapping[str, object]) -> dict[str, str]:
 
 
 def _judged(result: Mapping[str, object]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Judge, question and verdict of each assertion; of all together where there are no parts."""
+    """Yield judge, question and verdict of each assertion, or of all together if none is listed."""
     graded = part_of(result.get("gradingResult"))
     parts = objects_in(graded.get("componentResults"))
     for part in parts:
@@ -230,7 +230,7 @@ _Judged = tuple[str, str, Mapping[str, Any]]
 
 
 def _by_type(judged: list[list[_Judged]]) -> list[list[_Judged]]:
-    """Name questions by the type of assertion if each result was asked for a text of its own."""
+    """Name questions by assertion type if every result was asked for a different text."""
     asked = Counter(question for parts in judged for _, question, _ in parts)
     if len(judged) < 2 or any(n > 1 for n in asked.values()):
         return judged
@@ -242,7 +242,7 @@ def _by_type(judged: list[list[_Judged]]) -> list[list[_Judged]]:
     return kinds if is_once else judged
 
 
-# -- DeepEval: the models that evaluate are the coders, metrics the questions ----------------------
+# -- DeepEval: evaluation models are the coders, metrics are the questions -------------------------
 
 
 _CASES = ("testCases", "test_cases", "conversationalTestCases", "test_results", "testResults")
@@ -263,7 +263,7 @@ def _cases(records: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_deepeval(found: Records) -> None:
-    """Metrics of test cases; the same case of several runs is one item."""
+    """Read the metrics of test cases; a case in several runs is one item."""
     logs = found.source.parts(".json")
     cases = [
         (row, case, log.stem)
@@ -308,7 +308,7 @@ def is_lm_eval(source: Source, options: Options) -> bool:
 
 
 def read_lm_eval(found: Records) -> None:
-    """Answers; the target is known truth, and tasks and filters are questions."""
+    """Read answers; targets are true labels, and tasks and filters are questions."""
     asked = found.options.label
     rows = [
         (row, record, *_about(log, in_folder=found.source.inside is not None))
@@ -337,7 +337,7 @@ def read_lm_eval(found: Records) -> None:
 
 
 def _about(log: Source, *, in_folder: bool) -> tuple[str, str]:
-    """Task and model of a log: its name, and the folder that it lies in."""
+    """Return the task from the name of a log, and the model from its folder."""
     path = str(log.path) if in_folder else str(Path(str(log.path)).absolute())
     folder, _, name = path.rpartition("/")
     match = _NAMED.fullmatch(name.removesuffix(".gz").removesuffix(".jsonl"))
@@ -346,7 +346,7 @@ def _about(log: Source, *, in_folder: bool) -> tuple[str, str]:
 
 
 def _answer(given: object) -> object:
-    """Answer after the filter; of choices that are scored, the number of the likeliest."""
+    """Return the filtered answer or, for scored choices, the index of the highest score."""
     if not isinstance(given, list):
         return given
     scored = [part[0] for part in given if isinstance(part, list) and len(part) == 2]
@@ -366,7 +366,7 @@ _WHO = ("authorusername", "authoruserid", "author", "evaluatorname", "evaluatori
 
 
 def _plain(key: object) -> str:
-    """Name of a field without its spelling: traceId, trace_id and "Trace ID" are one."""
+    """Normalize a field name: traceId, trace_id and "Trace ID" become equal."""
     return re.sub(r"[^a-z]", "", str(key).casefold())
 
 
@@ -378,14 +378,14 @@ def is_langfuse(source: Source, options: Options) -> bool:
 
 
 def _scores(values: Iterable[object]) -> Iterable[Any]:
-    """Scores of a file: its records, or the ``data`` of answers of the API."""
+    """Yield the scores of a file: its records, or the ``data`` of API responses."""
     for value in values:
         inner = value.get("data") if isinstance(value, dict) else None
         yield from inner if isinstance(inner, list) else [value]
 
 
 def read_langfuse(found: Records) -> None:
-    """Scores; categories and booleans by their names, numbers as they are."""
+    """Read scores: categories and booleans by name, numbers unchanged."""
     if found.source.is_json:
         scores = enumerate(_scores(value for _, value in found.objects()), 1)
         rows = [(n, one) for n, value in scores for one in found.members([value], "a score", n)]

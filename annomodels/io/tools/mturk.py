@@ -1,4 +1,4 @@
-"""Amazon: the batches of Mechanical Turk (and Turkle), and SageMaker Ground Truth."""
+"""Amazon: batches of Mechanical Turk (and Turkle), and SageMaker Ground Truth."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tools.rows import prefixed
 
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
-WHOLE = "answer"  # the question when a form has no names
-_ASKED = {"q", "question", "frage"}  # numbered so, answers are to one question each
-_JOINTS = "_-. "  # between a name and its number
+WHOLE = "answer"  # the question if a form has no names
+_ASKED = {"q", "question", "frage"}  # with these names, numbered answers are separate questions
+_JOINTS = "_-. "  # separators between a name and its number
 _BOXES = frozenset(("true", "false", "on", ""))
 
 
@@ -27,7 +27,7 @@ def is_mturk(source: Source, options: Options) -> bool:
 
 
 def read_mturk(found: Records) -> None:
-    """Columns of the answers; rejected assignments are left out."""
+    """Read the answer columns; rejected assignments are left out."""
     table, options = found.table, found.options
     header = table.header
     asked = options.label if options.label in header else None
@@ -39,7 +39,7 @@ def read_mturk(found: Records) -> None:
             code="no-answers",
         )
     inputs, outputs = (_numbered(header, prefix) for prefix in ("Input.", "Answer."))
-    # items of one task: what both inputs and answers are numbered with
+    # items of one task: the numbers that inputs and answers share
     several = [own for own in inputs.values() if len(own) > 1 and own in outputs.values()]
     named = _stem(options.item, inputs)
     numbers = inputs[named] if named is not None and inputs[named] in several else set()
@@ -50,7 +50,7 @@ def read_mturk(found: Records) -> None:
             stem = next(stem for stem, own in inputs.items() if own == several[0])
             each = Option("item", stem.rstrip(_JOINTS))
             found.otherwise = f"If each of the numbered inputs is an item, use {each}."
-    # every column that is read of one item is found through these, by the number of the item
+    # columns of the item and of its text, by item number
     item = _places(header, options.item, inputs, numbers)
     stems = [stem.rstrip(_JOINTS) for stem, own in inputs.items() if own == numbers]
     plain = [name.removeprefix("Input.") for name in header if name.startswith("Input.")]
@@ -61,7 +61,7 @@ def read_mturk(found: Records) -> None:
     if found.problems:
         return
     boxes = _boxes(table.columns, answers)
-    held: dict[str, list[Any]] = {}  # answers that are lists of objects, such as marks
+    held: dict[str, list[Any]] = {}  # answers that are lists of objects, such as spans
     for row, cells in table.records():
         if cells.get("AssignmentStatus") == "Rejected":
             found.leave_out("they were rejected")
@@ -77,7 +77,7 @@ def read_mturk(found: Records) -> None:
             match = _NUMBERED.match(question)
             number = match[2] if match and match[2] in numbers else ""
             if numbers and not number and not label:
-                continue  # a remark on the whole task that was left empty
+                continue  # an empty comment on the entire task
             if number in item:
                 name = cells[item[number]]
             else:
@@ -97,7 +97,7 @@ def read_mturk(found: Records) -> None:
 
 
 def _stem(name: str | None, inputs: Mapping[str, set[str]]) -> str | None:
-    """Stem of numbered inputs that a name means: tweet, tweet_ and tweet1 mean tweet_1, tweet_2."""
+    """Return the stem of numbered inputs for a name: tweet_ for tweet, tweet_ and tweet_1."""
     if name is None:
         return None
     name = name.removeprefix("Input.")
@@ -110,7 +110,7 @@ def _stem(name: str | None, inputs: Mapping[str, set[str]]) -> str | None:
 def _places(
     header: Sequence[str], name: str | None, inputs: Mapping[str, set[str]], numbers: set[str]
 ) -> dict[str, str]:
-    """Column of each item of a task, by number; one for all of them under an empty text."""
+    """Return the column of each item by number, or one column for all items under ""."""
     stem = _stem(name, inputs)
     if stem is not None and inputs[stem] == numbers:
         return {number: f"Input.{stem}{number}" for number in numbers}
@@ -119,7 +119,7 @@ def _places(
 
 
 def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:
-    """Numbers at the end of the columns that begin so, by what stands before the number."""
+    """Return the final numbers of columns with a prefix, by the name before the number."""
     stems: dict[str, set[str]] = {}
     for name in header:
         match = _NUMBERED.match(name.removeprefix(prefix).removesuffix(".label"))
@@ -131,7 +131,7 @@ def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:
 def _are_alike(
     columns: Mapping[str, Sequence[object]], outputs: Mapping[str, set[str]], numbers: set[str]
 ) -> bool:
-    """Return True if answers numbered as the inputs answer one question, and are not Q1, Q2."""
+    """Return True if answers numbered like the inputs share a question, unlike Q1 and Q2."""
     for stem, own in outputs.items():
         if own == numbers:
             names = [f"Answer.{stem}{number}" for number in sorted(own)]
@@ -144,7 +144,7 @@ def _are_alike(
 
 
 def _boxes(columns: Mapping[str, Sequence[object]], answers: list[str]) -> dict[str, str]:
-    """Question of each column that only says whether an option was ticked."""
+    """Return the question of each column that only records whether an option was checked."""
     ticks = [
         name
         for name in answers
@@ -175,7 +175,7 @@ def _answers(cells: dict[str, Any], answers: list[str], boxes: dict[str, str]) -
 
 
 def _objects(label: object) -> list[object] | None:
-    """Objects in a list that is an answer, or in the lists of an object; None for labels."""
+    """Return the objects in an answer that is a list or holds lists; None for labels."""
     value = cell_value(label)
     lists = list(value.values()) if isinstance(value, Mapping) else [value] if value else []
     parts = [part for one in lists if isinstance(one, list) for part in one]

@@ -1,4 +1,4 @@
-"""Potato: the state of each coder, or the exported rows."""
+"""Potato: the state files of coders, or exported rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Answer(NamedTuple):
 
 
 def read_potato(found: Records) -> None:
-    """Labels and spans; an option counts when its value says yes."""
+    """Read labels and spans; an option counts if its value means yes."""
     source = found.source
     rows = _folder if source.inside is not None else _objects if source.is_json else _table
     answers = [answer._replace(pairs=_given(answer.pairs)) for answer in rows(found)]
@@ -41,7 +41,7 @@ def read_potato(found: Records) -> None:
 
 
 def _given(pairs: Iterable[tuple[object, object]]) -> list[tuple[Any, Any]]:
-    """Pairs that say something; a value of "0" may be a rating, or an option that is not ticked."""
+    """Drop empty and negative pairs but keep "0", a rating or an unchecked option."""
     return [
         (name, value)
         for name, value in pairs
@@ -50,9 +50,9 @@ def _given(pairs: Iterable[tuple[object, object]]) -> list[tuple[Any, Any]]:
 
 
 def _kinds(answers: Sequence[_Answer]) -> dict[str, tuple[str, bool]]:
-    """Describe what the label is in each schema, and whether its values are ratings.
+    """Return the kind of label in each schema, and whether its values are ratings.
 
-    It is an option's "name", its "value", or "each" value.
+    The label is an option's "name", its "value", or "each" value.
     """
     kinds = {}
     by_schema: dict[str, list[_Answer]] = {}
@@ -68,7 +68,7 @@ def _kinds(answers: Sequence[_Answer]) -> dict[str, tuple[str, bool]]:
                 by_name.setdefault(str(name), set()).add(str(value))
         several = len({name for by_name in said.values() for name in by_name}) > 1
         named = any(str(value) == str(name) for _, name, value in pairs)
-        # every name has one value, and no other name has it
+        # names and values correspond one to one
         every = [
             (by_name, [v for own in by_name.values() for v in own]) for by_name in said.values()
         ]
@@ -82,7 +82,7 @@ def _kinds(answers: Sequence[_Answer]) -> dict[str, tuple[str, bool]]:
 
 
 def _tick(name: object, value: object, rated: bool) -> bool | None:
-    """Return True if an option was chosen, None if the value is more than a tick."""
+    """Return whether an option was checked, or None if the value is not a check mark."""
     said = str(value).lower()
     if name == "" or (said in ("0", "1") and rated):
         return None
@@ -114,7 +114,7 @@ def _objects(found: Records) -> Iterator[_Answer]:
 
 
 def _table(found: Records) -> Iterator[_Answer]:
-    """Rows with a column ``schema.option`` for each option, or one for each schema."""
+    """Yield answers from a column ``schema.option`` per option, or one column per schema."""
     table = found.table
     schemas: dict[str, list[tuple[str, str]]] = {}
     for name in table.header:
@@ -178,7 +178,7 @@ def _by_instance(state: dict[str, Any], key: str, found: Records) -> Iterator[tu
 
 
 def _pairs(marks: object, found: Records) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Pairs of what was marked and its value: a list of pairs, or earlier an object."""
+    """Yield keys and values from a list of pairs or, in older versions, an object."""
     if isinstance(marks, dict):
         for schema, values in marks.items():
             inner = values.items() if isinstance(values, dict) else [(values, "true")]

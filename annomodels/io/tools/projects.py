@@ -1,4 +1,4 @@
-"""Projects of INCEpTION and WebAnno: WebAnno TSV 3, UIMA CAS, tables of the agreement page."""
+"""INCEpTION and WebAnno projects: WebAnno TSV 3 and UIMA CAS."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedprojec
 _CURATED = "CURATION_USER"
 _FINAL = {"curation_user", "curator", "curation", "curated", "gold"}
 
-# (document, coder, bytes, path, files beside it)
+# (document, coder, bytes, path, files next to it)
 Part = tuple[str, str, bytes, str, Members]
 
 
 def parts_of(source: Source, *endings: str) -> Iterator[Part]:
-    """Files of a project: ``annotation/<document>/<coder>.tsv``, ``curation/<document>/...``."""
+    """Yield project files: ``annotation/<document>/<coder>.tsv``, ``curation/<document>/...``."""
     if source.inside is None:
         yield "document", source.stem, source.data, source.name, Members(source.name)
         return
@@ -41,7 +41,7 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
     if any(side == "annotation" for side in sides.values()):
         wanted = [name for name in wanted if sides[name]]
     if len(wanted) > 1 and not any("/" in name or name.endswith(".zip") for name in wanted):
-        for name in wanted:  # files of one document, called after their coders
+        for name in wanted:  # files of one document, named after their coders
             coder = GOLD if _stem(name).casefold() in _FINAL else _stem(name)
             yield "document", coder, outer.read(name), f"{source.name}/{name}", outer
         return
@@ -71,9 +71,9 @@ _TEXTS = re.compile(rb'^#Text=.*$|sofaString"? ?[=:] ?"[^"]*', re.MULTILINE)
 
 
 def _are_coders(files: Members, names: Sequence[str]) -> bool:
-    """Return True if folders are coders: files of one name share a text, files of one do not.
+    """Return True if folders are coders: files share texts across folders, but not within one.
 
-    Files of an only folder are documents of one coder if their texts differ.
+    Files in a single folder are documents of one coder if their texts differ.
     """
     by_name: dict[str, list[tuple[bytes, ...]]] = {}
     by_folder: dict[str, list[tuple[bytes, ...]]] = {}
@@ -89,7 +89,7 @@ def _are_coders(files: Members, names: Sequence[str]) -> bool:
 
 
 def unread(files: Members) -> list[str]:
-    """Files of coders in a project export that cannot be read: binary, or text without marks."""
+    """Return coder files of a project export that cannot be read: binary, or plain text."""
     parts = {name: name.split("/") for name in files.names}
     project = any(
         "annotation_ser" in path or path[-1].startswith("exportedproject")
@@ -129,7 +129,7 @@ def _side(name: str) -> str:
     return next((part for part in name.split("/") if part in ("annotation", "curation")), "")
 
 
-# -- WebAnno TSV 3: spans and chains on tokens, one file for each document and coder ---------------
+# -- WebAnno TSV 3: spans and chains on tokens, one file per document and coder --------------------
 
 
 _FIRST = "#FORMAT=WebAnno TSV 3."
@@ -156,12 +156,12 @@ def is_webanno(source: Source, options: Options) -> bool:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column after the token: a feature of spans, or one of the two of a chain."""
+    """A column after the token: a span feature, or one of the two columns of a chain."""
 
     question: str
     kind: str  # "T_SP", "T_CH" or "T_RL"
     is_relation: bool = False
-    beside: int = 1  # places to the column of the relation of a chain
+    beside: int = 1  # offset to the relation column of a chain
 
 
 def read_webanno(found: Records) -> None:
@@ -182,7 +182,7 @@ def _columns(lines: Sequence[str]) -> list[_Column]:
         layer, *features = line[6:].split("|")
         name = layer.rsplit(".", 1)[-1]
         if kind == "T_CH":
-            # The relation may come before the type, as WebAnno writes it, or after it.
+            # The relation may come before the type, as in WebAnno, or after it.
             is_first = features[:1] == ["referenceRelation"]
             question = f"{name}.{(features[is_first:] or ['type'])[0]}"
             both = [_Column(question, kind, beside=-1 if is_first else 1)]
@@ -198,7 +198,7 @@ def _read(text: str, document: str, coder: str, records: Records) -> None:
     lines = text.replace("\r\n", "\n").split("\n")
     columns = _columns([line for line in lines if line.startswith("#T_")])
     sentences = Sentences()
-    # Parts of one mark share a key: the number in brackets, or the row where there is none.
+    # Parts of one span share a key: the number in brackets, or else the row.
     found: dict[tuple[str, str], tuple[int, int, str, str]] = {}
     for line in lines:
         if line.startswith("#Text="):
@@ -232,9 +232,9 @@ def _plain(text: str) -> str:
 
 
 def _marks(cell: str, beside: str | None, row: str) -> Iterator[tuple[str, str, str]]:
-    """Key, label and chain of the marks in a cell; ``*`` is a mark without a value.
+    """Yield key, label and chain of the spans in a cell; ``*`` is a span without a value.
 
-    The number in brackets is that of the mark; of a chain, if the next cell numbers the links.
+    The number in brackets identifies the span or, if the next cell numbers links, the chain.
     """
     links = [] if beside is None else _split(beside)
     for n, value in enumerate(_split(cell)):
@@ -248,7 +248,7 @@ def _marks(cell: str, beside: str | None, row: str) -> Iterator[tuple[str, str, 
             yield (f"[{number[1]}]" if number else f"{row}{n}"), _plain(label), ""
 
 
-_LONGEST_GAP = 10_000_000  # characters between sentences
+_LONGEST_GAP = 10_000_000  # maximum number of characters between sentences
 
 
 class Sentences:
@@ -256,10 +256,10 @@ class Sentences:
         self.tokens: list[tuple[int, int]] = []
         self._parts: list[str] = []
         self._length = 0
-        self._wide = 0  # signs of two units in the sentences before
+        self._wide = 0  # characters of two UTF-16 units in earlier sentences
         self._sentence = ""
         self._places: list[int] = []
-        self._unit: int | None = None  # where the sentence begins, in UTF-16 units
+        self._unit: int | None = None  # start of the sentence in UTF-16 units
         self._point = 0
 
     def begin(self, text: str) -> None:
@@ -267,7 +267,7 @@ class Sentences:
         self._sentence, self._places, self._unit = text, to_code_points(text), None
 
     def place(self, begin: int, end: int, token: str, is_token: bool) -> tuple[int, int]:
-        """Place of a token or a part of one, from its offsets in the file."""
+        """Convert the file offsets of a token, or of a part of one, to positions in the text."""
         if self._unit is None:
             before = max(self._sentence.find(token), 0)
             self._unit = begin - before
@@ -282,7 +282,7 @@ class Sentences:
         return start, stop
 
     def _within(self, unit: int) -> int:
-        """Code points from the start of the sentence to a UTF-16 unit."""
+        """Return the number of code points from the sentence start to a UTF-16 unit."""
         local = unit - (self._unit or 0)
         if 0 <= local < len(self._places):
             return self._places[local]
@@ -321,7 +321,7 @@ def is_cas(source: Source, options: Options) -> bool:
 
 
 def read_cas(found: Records) -> None:
-    """Spans of all layers, and chains; cassis turns UTF-16 units into code points."""
+    """Read spans of all layers, and chains; cassis converts UTF-16 units to code points."""
     for document, coder, data, where, beside in parts_of(found.source, ".xmi", ".json"):
         if where.endswith(".json") and b"%FEATURE_STRUCTURES" not in data:
             continue
@@ -360,7 +360,7 @@ def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
                 cas = cassis.load_cas_from_xmi(io.BytesIO(data), typesystem=system, lenient=True)
     except AnnotationError:
         raise
-    except Exception as error:  # the library raises whatever its parsers met
+    except Exception as error:  # the library passes on any exception of its parsers
         first = (str(error).splitlines() or [""])[0]
         what = f"The CAS cannot be read: {type(error).__name__} {first}".rstrip() + "."
         raise AnnotationError(what, where, "Export it again.") from error
@@ -395,7 +395,7 @@ def _short(mark: Any) -> str:
 
 
 def _answers(mark: Any, in_chain: bool) -> Iterator[tuple[str, str]]:
-    """Question and label of each feature that says something; a bare mark says ``*``."""
+    """Return question and label of each feature with a value, or ``*`` without features."""
     features = [
         feature
         for feature in mark.type.all_features
@@ -411,7 +411,7 @@ def _answers(mark: Any, in_chain: bool) -> Iterator[tuple[str, str]]:
 
 
 def _chains(every: Iterable[object]) -> dict[int, str]:
-    """Return the number of the chain of each mention: from its first link on to the last."""
+    """Return the chain number of each mention by following the links of each chain."""
     found: dict[int, str] = {}
     heads = [mark for mark in every if _short(mark).endswith("Chain") and hasattr(mark, "first")]
     for number, head in enumerate(heads, 1):

@@ -1,4 +1,4 @@
-"""Files that hold no labels of single coders: said for what they are, with what to give instead."""
+"""Recognized files without labels of individual coders, and what to provide instead."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from annomodels.io.tables.matrix import counts_in, counts_problem
 from annomodels.io.tables.questions import has_markup, no_coders, tag_in
 
 _FILE = Path(__file__).parents[1] / "refused.toml"
-_ROWS = 200  # that are looked at
-_TEXT = 100_000  # characters that are looked at
-_RECORDS, _PATHS = 3, 5_000  # records of JSON, and fields in them, that are looked at
+_ROWS = 200  # rows that are inspected
+_TEXT = 100_000  # characters that are inspected
+_RECORDS, _PATHS = 3, 5_000  # JSON records, and fields in them, that are inspected
 REGIONS = (
     "Regions of images are not read: which regions of two coders are the same has to be decided "
     "first. Match them in a program for images and give a table with item (the region), coder, "
@@ -29,7 +29,7 @@ REGIONS = (
 )
 
 
-NO_CODERS = (  # what is wrong, and how to fix it
+NO_CODERS = (  # problem and remedy
     "doccano wrote no names of coders into this export, because the project shares its labels "
     "among all members.",
     "In doccano, switch off 'Share annotations across all users' in the project and export again: "
@@ -38,7 +38,7 @@ NO_CODERS = (  # what is wrong, and how to fix it
 
 
 class Refused(AnnotationError):
-    """A file is known for what it is, and no names of columns make labels of coders of it."""
+    """A recognized file that has no labels of coders, however its columns are named."""
 
 
 def refuse(source: Source, options: Options) -> None:
@@ -56,7 +56,7 @@ Refusal = Problem | tuple[str, str, str] | None
 
 
 def _doccano(source: Source, options: Options) -> Refusal:
-    """Find one file of doccano, which says nothing of coders."""
+    """Recognize a single doccano file, which does not name the coders."""
     if options.coder is not None:
         return None
     own = [record for record in source.sample if labeled(record)]
@@ -77,7 +77,7 @@ def _entries() -> dict[str, dict[str, Any]]:
 
 
 def _known(source: Source, options: Options) -> Refusal:
-    """Find a file that its columns, fields, elements or files tell."""
+    """Recognize a file by its columns, fields, elements or file names."""
     named = any((*options.roles.values(), options.coder_columns))
     names = _names(source)
     for name, entry in _entries().items():
@@ -89,7 +89,7 @@ def _known(source: Source, options: Options) -> Refusal:
 
 
 def is_known(source: Source, name: str, names: Sequence[str] | None = None) -> bool:
-    """Return True if a source, with its `names`, is what an entry of ``refused.toml`` describes."""
+    """Return True if a source with these `names` matches an entry of ``refused.toml``."""
     entry, names = _entries()[name], _names(source) if names is None else names
     if source.inside is not None:
         xml = source.inside.ending(".xml")[:1]
@@ -109,7 +109,7 @@ def is_known(source: Source, name: str, names: Sequence[str] | None = None) -> b
 
 
 def _names(source: Source) -> list[str]:
-    """Names of columns, of fields at any depth, or of files."""
+    """Return the names of columns, fields at any depth, or files."""
     if source.inside is not None or source.kind == "xml":
         return list(source.inside.names) if source.inside is not None else []
     deep = (path for record in source.sample[:_RECORDS] for path in paths_in(record))
@@ -118,7 +118,7 @@ def _names(source: Source) -> list[str]:
 
 
 def _holds(entry: Mapping[str, str], text: str) -> bool:
-    """Return True if XML of annotations has the elements of an entry."""
+    """Return True if annotation XML contains the elements of an entry."""
     return "xml" in entry and "<annotation" in text[:1000] and bool(re.search(entry["xml"], text))
 
 
@@ -127,7 +127,7 @@ def _fits(pattern: str, names: Sequence[str]) -> bool:
 
 
 def _project(source: Source, options: Options) -> Refusal:
-    """Find a project of INCEpTION or WebAnno without annotations to read."""
+    """Recognize an INCEpTION or WebAnno project without readable annotations."""
     from annomodels.io.tools.projects import export_again, unread
 
     assert source.inside is not None
@@ -136,11 +136,11 @@ def _project(source: Source, options: Options) -> Refusal:
 
 _HEADING = re.compile(r"^#{1,6} .+\n[ \t]*$", re.MULTILINE)
 _COUNT = re.compile(r"(?<=\s)\S+?:(\d{1,6})(?=\s|$)")
-_FEWEST = 5  # lines or records that tell
+_FEWEST = 5  # minimum number of lines or records
 
 
 def _report(source: Source, options: Options) -> Refusal:
-    """Find text that is no table: Markdown with headings, or lines of labels with their counts."""
+    """Recognize text that is not a table: Markdown with headings, or lines of label counts."""
     if source.kind != "delimited" or not source.table.problems:
         return None
     start = source.text.replace("\r\n", "\n").lstrip()[:_TEXT]
@@ -162,7 +162,7 @@ _SINGLE = "Give the individual labels, a row each: item, coder, label."
 
 
 def _counts(source: Source, options: Options) -> Refusal:
-    """Find columns that count labels, where nothing was said about the table."""
+    """Recognize columns that count labels, unless options describe the table."""
     said = (options.coder, options.label, options.coder_columns, options.question)
     if any(said) or options.forced or source.table.problems:
         return None
@@ -176,7 +176,7 @@ def _counts(source: Source, options: Options) -> Refusal:
 
 
 def _patterns(source: Source, options: Options) -> Refusal:
-    """Find patterns of labels with a last column n that counts them, as of the R package rater."""
+    """Recognize label patterns with a final count column n, as in the R package rater."""
     if source.header[-1:] != ("n",) or len(source.header) < 3 or options.coder_columns:
         return None
     *coders, counts = source.table.columns.values()
@@ -196,7 +196,7 @@ _WHOLE = re.compile(r"[0-9]{1,9}")
 
 
 def _tally(source: Source) -> str:
-    """Name of a field of objects with whole numbers that have one sum, or are called counts."""
+    """Return a field with label counts in objects: a constant sum, or a name such as votes."""
     for name, cells in source.table.columns.items() if source.is_json else ():
         few = [tuple(c.values()) for c in islice(cells, _ROWS) if isinstance(c, dict) and c]
         is_whole = all(_WHOLE.fullmatch(str(n)) for numbers in few for n in numbers)
@@ -209,7 +209,7 @@ def _tally(source: Source) -> str:
 
 
 def _marked(source: Source, options: Options) -> Refusal:
-    """Find text with tags in most columns, where none is named or known for labels."""
+    """Recognize text with tags in most columns, if no column is named or known for labels."""
     if options.label or options.question or options.coder_columns:
         return None
     few = {n: [c for c in islice(cells, _ROWS) if c] for n, cells in source.table.columns.items()}

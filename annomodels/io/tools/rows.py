@@ -1,4 +1,4 @@
-"""Tools that write one row, or object, for each judgement: entries of ``shapes.toml``."""
+"""Tools that write one row or object per judgment: entries of ``shapes.toml``."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from annomodels.io.tables.table import Table
 class Rows:
     """Columns of a tool."""
 
-    needs: tuple[str, ...]  # columns of which all are there, or one that begins so (":", "." last)
+    needs: tuple[str, ...]  # required columns, or prefixes of one if they end in ":" or "."
     item: str
     coder: str
-    packed: str = ""  # column of the answers to the tasks of a row, as a list in JSON
-    below: str = ""  # path of the judgements in an object; columns are then keys and key.key
-    one_of: tuple[str, ...] = ()  # of these columns one is there, too
-    answers: str = ""  # how columns of answers begin; without it, what varies within items
-    inputs: str = ""  # what the tool writes before columns of its tasks
-    own: tuple[str, ...] = ()  # columns of the tool
+    packed: str = ""  # column of a JSON list with the answers to a row's tasks
+    below: str = ""  # path of the judgments in an object; columns are then keys and key.key
+    one_of: tuple[str, ...] = ()  # at least one of these columns is also required
+    answers: str = ""  # prefix of answer columns; without it, columns that vary within items
+    inputs: str = ""  # prefix of task columns
+    own: tuple[str, ...] = ()  # columns that the tool adds
     own_ends: tuple[str, ...] = ()
-    gold: str = ""  # column of the known truth of a question
+    gold: str = ""  # column of the true labels of a question
     golden: str = ""  # column that marks rows of test questions
-    number: str = ""  # column of the identifier of a judgement
+    number: str = ""  # column of judgment IDs
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)  # by column and cell
     skipped: frozenset[tuple[str, str]] = frozenset()
     labels: Callable[[Any], Any] = lambda cell: cell
@@ -38,7 +38,7 @@ class Rows:
 
     @classmethod
     def of(cls, about: Mapping[str, Any]) -> Rows:
-        """Take an entry of ``shapes.toml``."""
+        """Create columns from an entry of ``shapes.toml``."""
         lists = {key: tuple(value) for key, value in about.items() if isinstance(value, list)}
         left_out, skipped = about.get("left_out", {}), about.get("skipped", {})
         told: dict[str, Any] = {
@@ -51,7 +51,7 @@ class Rows:
         return cls(**{**about, **lists, **told})
 
     def fits(self, source: Source, options: Options) -> bool:
-        """Return True if the columns are there, and nobody named others for the coders."""
+        """Return True if required columns exist and no other coder column is named."""
         if options.coder not in (None, self.coder) or options.coder_columns is not None:
             return False
         header: Sequence[str] = source.header
@@ -63,7 +63,7 @@ class Rows:
         )
 
     def parts(self, record: Any) -> list[dict[str, Any]]:
-        """Cells of the judgements in an object; the key of an object within stands before its."""
+        """Return the cells of each judgment in an object; nested keys are joined by a dot."""
         return [
             {self.item: record.get("id")}
             | {
@@ -76,7 +76,7 @@ class Rows:
 
 
 def _unpacked(cell: object) -> dict[str, Any]:
-    """Answers to each task: a text, a list of texts, or the choices of a survey; no drawings."""
+    """Return the answer to each task (text, list or survey choices), without drawings."""
     found: dict[str, Any] = {}
     for task in objects_in(parsed(cell)):
         value = task.get("value")
@@ -92,7 +92,7 @@ _TASK = "task."
 
 
 def _choices(cell: object) -> object:
-    """Return a bare label, or a list of several, which CSV holds as JSON."""
+    """Return a single label, or the list of labels that CSV holds as JSON."""
     value = parsed(cell)
     if isinstance(value, dict) and "choices" in value:
         return value["choices"]
@@ -181,7 +181,7 @@ def read_rows(form: Rows, found: Records) -> None:
 def _questions(
     form: Rows, table: Table, item: Sequence[str], text: str, found: Records
 ) -> dict[str, str]:
-    """Column of each question: as the tool begins them, as named, or those that vary in an item."""
+    """Return the column of each question: by prefix, as named, or if it varies within items."""
     header, options = table.header, found.options
     if form.answers:
         return {n.removeprefix(form.answers): n for n in header if n.startswith(form.answers)}
@@ -214,7 +214,7 @@ def _questions(
 
 
 def prefixed(header: Sequence[str], name: str | None, prefix: str) -> str | None:
-    """Column that was named, with or without the prefix that the tool puts before it."""
+    """Return the named column; the name may omit the prefix of the tool."""
     if name is None or name in header or prefix + name not in header:
         return name
     return prefix + name

@@ -1,4 +1,4 @@
-"""Tools that export records of tasks: Argilla, doccano and Prodigy."""
+"""Tools that export task records: Argilla, doccano and Prodigy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _is_dump(value: object) -> bool:
 
 
 def read_argilla(found: Records) -> None:
-    """Take records as JSON, where drafts and discarded responses look like the others."""
+    """Read JSON records, in which drafts and discarded responses look like any others."""
     options = found.options
     if options.item is not None:
         found.require(keys_of(found.source.sample, depth=3), options.item, "item")
@@ -68,7 +68,7 @@ def read_argilla(found: Records) -> None:
 
 
 def read_argilla_table(found: Records) -> None:
-    """Rows of a data set; only submitted responses count, discarded ones are skips."""
+    """Read a data set; only submitted responses count, and discarded ones are skips."""
     table, options = found.table, found.options
     unit = options.item or ("id" if "id" in table.header else (*table.header, "id")[0])
     if not found.problems:
@@ -87,7 +87,7 @@ def read_argilla_table(found: Records) -> None:
         dumps = {name: cell for name, cell in cells.items() if _is_dump(cell)}
         lists |= {name: [cell[part] for part in _LISTS] for name, cell in dumps.items()}
         for question, given in lists.items():
-            # a record without responses has empty cells there
+            # cells are empty if a record has no responses
             users, values = given[0] or [], given[1] or []
             statuses = given[2] or ["submitted"] * len(users)
             parts = users, values, statuses
@@ -121,11 +121,11 @@ def _add(
         found.leave_out(why or "their status is unknown")
 
 
-# -- doccano: a zip archive or folder with one file for each coder ---------------------------------
+# -- doccano: a zip archive or folder with one file per coder --------------------------------------
 
 
 _ENDINGS = (".jsonl", ".json", ".csv", ".txt")
-_LABEL = "__label__"  # before each label of fastText
+_LABEL = "__label__"  # prefix of fastText labels
 
 
 def is_doccano(source: Source, options: Options) -> bool:
@@ -145,7 +145,7 @@ def is_doccano(source: Source, options: Options) -> bool:
 
 
 def _labeled_rows(found: Records) -> Iterator[tuple[str, int, Mapping[str, object]]]:
-    """Coder, row and record of each file; the name of the file is the coder."""
+    """Yield coder, row and record; the file name is the coder."""
     parts = found.source.parts(*_ENDINGS)
     for part in parts:
         stem = part.stem
@@ -167,9 +167,9 @@ def _labeled_rows(found: Records) -> Iterator[tuple[str, int, Mapping[str, objec
 
 
 def read_doccano(found: Records) -> None:
-    """Labels, or marks of sequence labeling, of each coder; an empty list is a skip."""
+    """Read labels, or spans of sequence labeling, per coder; an empty list is a skip."""
     options = found.options
-    first: tuple[dict[str, str], dict[str, str]] = ({}, {})  # coder of each id, and of each text
+    first: tuple[dict[str, str], dict[str, str]] = ({}, {})  # first coder by ID and by text
     shared = [0, 0]
     for coder, row, record in _labeled_rows(found):
         item = at(record, options.item or "id")
@@ -208,7 +208,7 @@ def read_doccano(found: Records) -> None:
         )
 
 
-# -- Prodigy: JSON lines of ``db-out``, one file for all coders or one for each --------------------
+# -- Prodigy: JSON lines of ``db-out``, one file for all coders or one per coder -------------------
 
 
 _UNNAMED = re.compile(r"(?:^|-)\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$")
@@ -224,7 +224,7 @@ def is_prodigy(source: Source, options: Options) -> bool:
 
 
 def _answered(found: Records) -> Iterator[tuple[int, Mapping[str, Any], str]]:
-    """Row, record and coder; without a name of a session the file stands for the coder."""
+    """Yield row, record and coder; without a session name, the file name is the coder."""
     unnamed: dict[str, None] = {}
     for part in found.source.parts(".jsonl"):
         for row, record in found.objects(part.objects):
@@ -241,7 +241,7 @@ def _answered(found: Records) -> Iterator[tuple[int, Mapping[str, Any], str]]:
 
 
 def read_prodigy(found: Records) -> None:
-    """Answers and accepted marks; what was ignored is a skip, what was rejected is left out."""
+    """Read answers and accepted spans; ignored tasks are skips, rejected choices are left out."""
     source, options = found.source, found.options
     if options.item is not None and source.inside is None:
         keys = keys_of(source.sample)
@@ -283,7 +283,7 @@ def read_prodigy(found: Records) -> None:
 
 
 def _ends(parts: Any) -> list[tuple[int, int]]:
-    """Start and end of tokens or spans; nothing if one has none."""
+    """Return start and end of tokens or spans; [] if any has no position."""
     try:
         return [(int(part["start"]), int(part["end"])) for part in parts or ()]
     except (KeyError, TypeError, ValueError):
