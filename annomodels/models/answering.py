@@ -97,7 +97,6 @@ class Answering(ConjugateModel):
         return self.base.proper
 
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy for the data of the fit."""
         kinds = tuple(str(name) for name in data.dont_know)
         return replace(self, base=self.base.with_data(data), kinds=kinds, coders=data.n_coders)
 
@@ -176,11 +175,9 @@ class Answering(ConjugateModel):
     # -- Gibbs and EM ----------------------------------------------------------------------------
 
     def row_prior(self, state: State) -> Floats:
-        """Return the Dirichlet pseudo-counts of a matrix of answers."""
         return self.base.row_prior(self.of_answers(state))
 
     def source(self, state: State) -> answering.Answering:
-        """Return the population in the format of ``kernels.answering``."""
         from annomodels.kernels import answering
 
         held = state.population
@@ -190,7 +187,6 @@ class Answering(ConjugateModel):
         )  # fmt: skip
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        """Return the log prior density [draw] of draws of answers, rates and their means."""
         rows = values["confusion"]
         n, k = self.n_coders(rows.shape[1]), rows.shape[-1]
         rates = rows[:, n:].reshape(len(rows), len(self.kinds), n, k, k)[..., :2]
@@ -208,7 +204,6 @@ class Answering(ConjugateModel):
         return self._at_mode(self.base.start(counts[:n], sizes), said, held)
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """Return the mode given expected counts and fixed populations (M-step)."""
         n = self._rows(state)
         answers = self.base.maximise(counts[:n], sizes, self.of_answers(state))
         held = {name: state.population[name] for name in (MEAN, SPREAD)}
@@ -246,7 +241,6 @@ class Answering(ConjugateModel):
     # -- PyMC ------------------------------------------------------------------------------------
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with the truth summed out and known truths fixed."""
         n = codes.n_rows // (len(self.kinds) + 1)
         return super().build(codes, {**coords, "coder": list(coords["coder"][:n])})
 

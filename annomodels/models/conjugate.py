@@ -109,12 +109,12 @@ class ConjugateModel(ConfusionModel):
         return float(log_likelihood - plain + total)
 
     def rows_penalty(self, state: State, prior: Floats) -> float:
-        """Return the penalty of the rows, given their pseudo-counts."""
+        """Return the EM penalty of the rows, given their pseudo-counts."""
         rows = np.transpose(state.log_confusion, (0, 2, 1))
         return _weighted(np.broadcast_to(prior, rows.shape), rows)
 
     def prevalence_penalty(self, state: State) -> float:
-        """Return the penalty of the prevalence."""
+        """Return the EM penalty of the prevalence."""
         return _weighted(self.prevalence.alpha(len(state.log_prevalence)), state.log_prevalence)
 
     def with_mode(

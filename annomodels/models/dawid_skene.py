@@ -78,11 +78,9 @@ class DawidSkene(ConjugateModel):
         return self.confusion.alpha(n_labels)
 
     def row_prior(self, state: State) -> Floats:
-        """Return the Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         return self.row_counts(len(state.log_prevalence))
 
     def collapsed(self, state: State) -> Floats | None:
-        """Return the pseudo-counts of the Dirichlet rows."""
         return self.row_prior(state)
 
     def start(self, counts: Floats, sizes: Floats) -> State:

@@ -139,7 +139,6 @@ class GroupedCoders(HierarchicalDawidSkene):
         return None if self.split else super().expected_accuracy(draws_of)
 
     def called(self, name: str) -> str:
-        """Return the name of a population variable in a result."""
         return BY_GROUP[name] if self.split else name
 
     @property
@@ -164,7 +163,6 @@ class GroupedCoders(HierarchicalDawidSkene):
         return self._shapes(np.ascontiguousarray(shapes[list(self.members)]))
 
     def population_at(self, counts: Floats) -> dict[str, Floats]:
-        """Return the mode of the populations given soft counts [row, label, truth]."""
         if not self.split:
             return super().population_at(counts)
         member, parts = np.array(self.members), []

@@ -50,7 +50,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     The model estimates the concentration s, the similarity of the coders, so the data determine how
     strongly coders with few labels are pooled. The prior keeps the mean row of a class near e(a),
     which has the common accuracy a on its diagonal and uniform errors. Its strength t is 300 by
-    default, so that the meaning of a class does not drift from its label. With a spread,
+    default, so that the meaning of a class cannot drift away from its label. With a spread,
     ``Diagonal(300.0, 0.7, 10.0, spread=1.0)``, the strength is estimated for each class. It is low
     if the labels clearly show that most coders confuse the class with a similar class. The
     hierarchical model is the default if a stack is not applicable.
@@ -121,7 +121,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         )
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        """Draw a matrix [sample, truth, label] of a new coder."""
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
@@ -230,17 +229,14 @@ class HierarchicalDawidSkene(ConjugateModel):
         return (mean, spread, accuracy, strength)
 
     def row_prior(self, state: State) -> Floats:
-        """Return the Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         held = state.population
         mean, concentration = (held[self.called(name)] for name in ("population", "concentration"))
         return np.asarray(concentration[..., None] * mean)
 
     def collapsed(self, state: State) -> Floats | None:
-        """Return the pseudo-counts of the Dirichlet rows."""
         return self._shapes(self.row_prior(state))
 
     def source(self, state: State) -> Populations:
-        """Return the population in the format of ``kernels.rows``."""
         members = self.members_of(len(state.log_confusion))
         return self.populations(self.by_group(state.population, 0), members)
 
@@ -271,7 +267,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return np.stack([none if n < 0 else self.returning[n].alpha(n_labels) for n in self.places])
 
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the returning coders of the data."""
         super().with_data(data)
         where = {rows.coder: n for n, rows in enumerate(self.returning)}
         places = tuple(where.get(label_text(name), -1) for name in data.coders)
@@ -322,7 +317,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return population
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """Return the mode given expected counts and a fixed population (M-step)."""
         shapes = self._shapes(self.row_prior(state))
         return self.with_mode(counts, sizes, shapes, state.population)
 

@@ -98,7 +98,6 @@ class Mace(ConjugateModel):
         )  # fmt: skip
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Return the log confusion [coder, truth, label] given competences and guesses."""
         theta = v["competence"][:, None, None]
         return v.xp.log(theta * np.eye(v.n_labels) + (1.0 - theta) * v["guess"][:, None, :])
 
@@ -106,7 +105,6 @@ class Mace(ConjugateModel):
         return (held["competence"], held["guess"])
 
     def source(self, state: State) -> Guessing:
-        """Return competences and guesses in the format of ``kernels.rows``."""
         from annomodels.kernels.rows import Guessing
 
         held = state.population
@@ -143,14 +141,12 @@ class Mace(ConjugateModel):
             return State(np.log(share / share.sum()), rows, population)
 
     def free(self, state: State) -> Floats:
-        """Return the EM parameters as one vector, on the log-ratio scale."""
         theta, xi = state.population["competence"], state.population["guess"]
         with np.errstate(divide="ignore"):
             odds = np.log(theta) - np.log1p(-theta)
             return np.concatenate([state.log_prevalence, odds, np.log(xi).ravel()])
 
     def from_free(self, vector: Floats, like: State) -> State:
-        """Return the state of a free vector."""
         k, n = len(like.log_prevalence), len(like.log_confusion)
         with np.errstate(over="ignore"):
             competence = 1.0 / (1.0 + np.exp(-vector[k : k + n]))

@@ -28,7 +28,7 @@ PILE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class NumericLabels:
-    """Labels in standard units: (value - centre) / unit."""
+    """Labels in standard units: (value - `centre`) / `unit`."""
 
     item: NDArray[Any]  # codes, shape [annotation]
     coder: NDArray[Any]

@@ -73,7 +73,6 @@ class OneCoin(ConjugateModel):
         return (Parameter("accuracy", dims, "unit", watched="", prior=self.accuracy, about=about),)
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Return the log confusion [coder, truth, label] given the accuracies."""
         right = v["accuracy"]
         right = right[:, None, None] if self.n_columns(v.n_labels) == 1 else right[:, :, None]
         eye = np.eye(v.n_labels, dtype=bool)
@@ -84,7 +83,6 @@ class OneCoin(ConjugateModel):
         return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
 
     def source(self, state: State) -> Coins:
-        """Return the accuracies in the format of ``kernels.rows``."""
         from annomodels.kernels.rows import Coins
 
         accuracy = state.population["accuracy"]
@@ -111,18 +109,15 @@ class OneCoin(ConjugateModel):
         return State(log_prevalence, rows, {"accuracy": np.ascontiguousarray(held)})
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """Return the mode given expected counts, on the log-odds scale (M-step)."""
         return self.start(counts, sizes)
 
     def free(self, state: State) -> Floats:
-        """Return the EM parameters as one vector: log prevalence, log-odds of accuracies."""
         accuracy = state.population["accuracy"].ravel()
         with np.errstate(divide="ignore"):
             odds = np.log(accuracy) - np.log1p(-accuracy)
         return np.concatenate([state.log_prevalence, odds])
 
     def from_free(self, vector: Floats, like: State) -> State:
-        """Return the state of a free vector."""
         k = len(like.log_prevalence)
         with np.errstate(over="ignore"):
             accuracy = 1.0 / (1.0 + np.exp(-vector[k:]))

@@ -73,7 +73,7 @@ class PairModel(Model):
                 about=f"Concentration of the coders around it: {self.concentration.in_words}.",
             ),
             Parameter("rate", ("coder", "kind"), "unit", prior=rates),
-            # with the truth summed out; a summary of the mixing of the many coder rates
+            # with the truth summed out; it monitors the mixing of the many coder rates
             Parameter("log_likelihood"),
         )  # fmt: skip
 
@@ -311,7 +311,6 @@ class SingleTruth(PairModel):
 
 
 def _by_candidate(codes: Candidates, values: Tensor, pt: ModuleType) -> Tensor:
-    """Sum the values of the decisions on each candidate."""
     return pt.inc_subtensor(pt.zeros(len(codes.labels))[codes.candidate], values)
 
 

@@ -168,7 +168,6 @@ class Defined(Variables):
         self.numbers: dict[str, TensorLike] = {}  # registered data by name
 
     def make(self, each: Parameter, prior: Distribution | None) -> TensorLike:
-        """Add the variable to the model."""
         import pymc as pm
 
         if prior is not None:
@@ -193,7 +192,6 @@ class Drawn(Variables):
         self.sizes, self.rng = sizes, rng
 
     def make(self, each: Parameter, prior: Distribution | None) -> Floats:
-        """Draw the variable."""
         if prior is not None:
             return prior.sample(self.rng, tuple(self.sizes[dim] for dim in each.dims))
         assert each.follows is not None
@@ -210,7 +208,6 @@ class Known(Variables):
         self.made = dict(values)
 
     def make(self, each: Parameter, prior: Distribution | None) -> TensorLike:
-        """Compute a derived variable."""
         if each.follows is None:
             raise KeyError(each.name)
         return each.follows(self)

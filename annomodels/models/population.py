@@ -46,7 +46,6 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit linear algebra to one thread."""
     # L-BFGS-B solves small systems, where the synchronization of threads takes ten times as long
     # as the computation
     with _ALONE, _linear_algebra().limit(limits=1):

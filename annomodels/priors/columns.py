@@ -27,7 +27,7 @@ class Covariates(Html):
     columns
         Names of the columns.
     names
-        Names of the coders, or items, as text.
+        Names of the coders or items, as strings.
     values
         Values of the columns, [name][column]: numbers or strings.
     spread

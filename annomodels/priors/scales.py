@@ -37,7 +37,7 @@ class LogNormal(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return f"log-normal with median {self.median:g} and log-scale spread {self.spread:g}"
 
     @property
@@ -94,7 +94,7 @@ class Pareto(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return f"Pareto with tail index {self.alpha:g} from {self.minimum:g} upwards"
 
     @property
@@ -151,7 +151,7 @@ class HalfNormal(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return f"half-normal with scale {self.spread:g}"
 
     def logp(self, x: Floats | float) -> Floats:

@@ -63,7 +63,7 @@ class Dirichlet(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         counts = "pseudo-count" if self.concentration == 1 else "pseudo-counts"
         return f"Dirichlet with {self.concentration:g} {counts} per class"
 
@@ -96,7 +96,7 @@ class Beta(Betas, Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return f"Beta({self.a:g}, {self.b:g})"
 
     @property
@@ -157,7 +157,7 @@ class Diagonal(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         strength, share = f"{self.strength:g}", f"{100 * self.accuracy:.0f} %"
         if self.spread:
             words = LogNormal(self.strength, self.spread).in_words
@@ -231,7 +231,7 @@ class Rows(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return (
             f"Dirichlet with {self.strength:g} pseudo-counts, on average "
             f"{100 * self.accuracy:.0f} % of them on the right label"

@@ -233,8 +233,6 @@ def _overlap(a: tuple[int, int], b: tuple[int, int]) -> float:
 
 
 class _Builder:
-    """Builder of the arrays of :class:`Groups`."""
-
     def __init__(self, labels: Sequence[str], coders: Mapping[str, int]) -> None:
         self._label = {name: n + 1 for n, name in enumerate(labels)}
         self._labels, self._coders = tuple(labels), coders

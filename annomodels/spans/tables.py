@@ -309,7 +309,6 @@ LOW_F1 = 0.5
 
 
 def _advice(table: pd.DataFrame) -> list[str]:
-    """Choose the advice for each coder by the first rule that applies."""
     middle = float(table["f1"].median())
     words = []
     for row in _rows(table):

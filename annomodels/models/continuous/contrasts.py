@@ -49,7 +49,7 @@ def point_states(
 
 
 def difficulties(effect: Floats) -> Floats:
-    """Return by how much an item lowers the right logit relative to the mean of the others."""
+    """Return the decrease of the right logit, relative to the mean of the others, per item."""
     # d[k, m] = mean over l != k of e[k, m, l] - e[k, m, k], with e[k, m, K] = 0
     n_labels = effect.shape[-1] + 1
     padded = np.concatenate([effect, np.zeros_like(effect[..., :1])], axis=-1)

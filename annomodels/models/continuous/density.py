@@ -45,12 +45,10 @@ class Layout:
 
     @property
     def free(self) -> tuple[str, ...]:
-        """Free variables of the PyMC model, in order."""
         return tuple(self.shapes)
 
     @property
     def n(self) -> int:
-        """Number of unconstrained parameters."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
     def cut(self, x: Floats) -> dict[str, Floats]:

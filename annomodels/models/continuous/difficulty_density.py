@@ -105,14 +105,12 @@ class DifficultyDensity(Layout):
         )  # fmt: skip
 
     def value(self, x: Floats) -> tuple[float, Floats]:
-        """Return log density and gradient at unconstrained parameters."""
         from annomodels.kernels.difficulty import difficulty_density
 
         grad = np.empty(len(x))
         return difficulty_density(x, grad, *self.arguments), grad
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
-        """Return the variables of the PyMC model, by name."""
         free = self.cut(x)
         contrast = to_zero_sum(free["contrast"])
         out: dict[str, Floats] = {name: np.exp(free[name]) for name in LOGARITHMS if name in free}
@@ -139,7 +137,6 @@ class DifficultyDensity(Layout):
         return out
 
     def unconstrained(self, values: Mapping[str, object]) -> Floats:
-        """Return unconstrained parameters from the free variables of the PyMC model."""
         given = {name: np.asarray(values[name], dtype=float) for name in self.shapes}
         mean, scale = given["level"] + given["contrast"], given["ability_scale"]
         w = self.share[:, None]

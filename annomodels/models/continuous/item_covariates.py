@@ -46,7 +46,6 @@ class HardnessRegressed(Regressed):
         super().__post_init__()
 
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the covariates of coders and items; rejects unusable columns."""
         known = super().with_data(data)
         if known.item_covariates is None:
             return known
@@ -94,7 +93,6 @@ class HardnessRegressed(Regressed):
 
     @property
     def item_kinds(self) -> Ints | None:
-        """Kind of each item of the data, if items differ before labeling."""
         return None if self.item_covariates is None else self._kinds[0]
 
     @property

@@ -79,7 +79,6 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return self.effect_coords
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        """Draw a matrix [sample, truth, label] of a new coder."""
         location, scale = draws_of("location"), draws_of("scale")[..., None]
         z = rng.normal(size=location.shape)
         logits = location + scale * (z - z.mean(axis=-1, keepdims=True))
@@ -114,7 +113,6 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return logits - logits.mean(axis=1, keepdims=True)
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Return the log confusion [coder, truth, label]."""
         logits = v["location"][None] + v["scale"][None, :, None] * v["z"]
         if self.coder_covariates is not None:
             logits = logits + self.effect_of(v)[:, None, None] * right_label(v.n_labels)

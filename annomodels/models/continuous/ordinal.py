@@ -94,7 +94,6 @@ class Ordinal(ConfusionModel):
         return (cuts, *self.coders.parameters(n_labels))
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Return the log confusion [coder, truth, label] given the cut-points."""
         return label_logp(np.arange(v.n_labels), v["cuts"], v, v.xp)
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:

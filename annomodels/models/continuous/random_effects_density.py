@@ -68,14 +68,12 @@ class RandomEffectsDensity(Layout):
         )
 
     def value(self, x: Floats) -> tuple[float, Floats]:
-        """Return log density and gradient at unconstrained parameters."""
         from annomodels.kernels.random_effects import random_effects_density
 
         grad = np.empty(len(x))
         return random_effects_density(x, grad, *self.arguments), grad
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
-        """Return the variables of the PyMC model, by name."""
         out = {
             name: np.exp(values) if name.endswith("_spread") else values
             for name, values in self.cut(x).items()
@@ -87,7 +85,6 @@ class RandomEffectsDensity(Layout):
         return out
 
     def unconstrained(self, values: Mapping[str, object]) -> Floats:
-        """Return unconstrained parameters from the free variables of the PyMC model."""
         given = {name: np.asarray(values[name], dtype=float) for name in self.shapes}
         free = {
             name: np.log(value) if name.endswith("_spread") else value

@@ -92,7 +92,6 @@ class StateModel(Model):
         return found.share, found.emission[:, 0], found.emission[:, 1]
 
     def state_truth(self, n_labels: int) -> Floats | None:
-        """Return P(truth | state), shape [state, truth]."""
         return cached_layout(self, n_labels).truth
 
     def yes_or_no(self, n_labels: int) -> frozenset[str]:
@@ -100,7 +99,6 @@ class StateModel(Model):
         return frozenset(name for name, v in values.items() if np.isin(v, (0, 1)).all())
 
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy for the data of the fit, including its model of the coders."""
         known = super().with_data(data)
         return replace(known, coders=self.coders.with_data(data))
 
@@ -193,7 +191,6 @@ class StateModel(Model):
         return xp.concatenate(parts, axis=2)
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the states of an item, given the variables of the PyMC model."""
         layout = cached_layout(self, v.n_labels)
         items = {each.name: v[each.name] for each in self.item_parameters(v.n_labels)}
         rows = self.all_rows(layout, v.xp.exp(self.coders.log_rows(v)), items, v.xp)
@@ -223,7 +220,6 @@ class StateModel(Model):
         return {**self.coders.pymc_start(state), **items}
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Convert one draw of the PyMC variables to the variables of the result."""
         values = self.coders.result_values(values)
         out = {PERCEIVED.get(name, name): array for name, array in values.items()}
         found = self.states({name: array[None] for name, array in out.items()})
@@ -235,7 +231,6 @@ class StateModel(Model):
         return len(cached_layout(self, n_labels).base)
 
     def states(self, values: dict[str, Floats]) -> States:
-        """Return item states under draws of the result's variables [draw, ...]."""
         prevalence, confusion = values["perceived_prevalence"], values["perceived_confusion"]
         n_labels = confusion.shape[-1]
         layout, own = cached_layout(self, n_labels), self.item_parameters(n_labels)
@@ -252,7 +247,6 @@ class StateModel(Model):
         return {**values, **{name: values[own] for name, own in PERCEIVED.items()}}
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        """Return the log prior density [draw] of draws of the result's variables."""
         n_labels = values["perceived_confusion"].shape[-1]
         declared = self.item_parameters(n_labels)
         items = {each.name: np.maximum(values[each.name], SMALLEST) for each in declared}
