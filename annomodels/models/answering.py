@@ -151,7 +151,7 @@ class Answering(ConjugateModel):
         return self.n_coders(len(state.log_confusion))
 
     def of_answers(self, state: State) -> State:
-        """Return the state of the model of the answers, as views."""
+        """Return the state of the answer model, as views."""
         mine = state.log_confusion[: self._rows(state)]
         return State(state.log_prevalence, mine, state.population)
 

@@ -92,7 +92,7 @@ def encode(
 ) -> Encoded:
     """Encode annotations for passes over the items; `kind` [item]."""
     row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
-    gold = data.known.copy()  # writable with and without gold: kernels compile for one kind only
+    gold = data.known.copy()  # always writable, so that kernels compile for one type only
     n_rows = 1 if shared else data.n_coders
     silent = data.n_silent if isinstance(data, Expanded) else 0
     if not collapse:

@@ -111,7 +111,7 @@ class ZeroSumNormal:
 
 @dataclass(frozen=True, eq=False)
 class TruncatedNormal(Normal):
-    """Normal distribution above 0."""
+    """Normal distribution truncated to positive values."""
 
     mean: float
     sd: float

@@ -32,11 +32,11 @@ def span_agreement(
     spans
         The spans of one layer.
     asked
-        Some of "span_f1" (F1 over pairs of coders, same place and label), "span_f1_overlapping"
-        (F1 of spans of the same label that overlap), "alpha_u" (alpha for units) and "token_alpha"
-        (alpha of the labels of tokens).
+        Measures: "span_f1" (F1 over pairs of coders, same place and label), "span_f1_overlapping"
+        (F1 of overlapping spans with the same label), "alpha_u" (alpha for units), "token_alpha"
+        (alpha of token labels).
     draws, seed
-        Number and seed of the draws of the intervals, which resample documents.
+        Number and seed of the bootstrap draws for intervals, which resample documents.
 
     Examples
     --------

@@ -185,7 +185,7 @@ class SpanFit(Html):
         return self._facts.quality(threshold, metric)
 
     def agreement(self) -> Summary:
-        """Return agreement between coders, with intervals over documents."""
+        """Return agreement between coders, with intervals from resampled documents."""
         return span_agreement(self.spans)
 
     def documents(self, threshold: float | None = None) -> pd.DataFrame:

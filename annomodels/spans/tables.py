@@ -288,7 +288,7 @@ class Facts:
         ).reshape(-1, len(g.coders), n, n)
         with np.errstate(invalid="ignore"):
             shares = counts / counts.sum(axis=-1, keepdims=True)
-        met = counts.any(axis=(0, 3))  # labels that a coder may have met
+        met = counts.any(axis=(0, 3))  # true labels of a coder's places in any draw
         names = (NONE, *g.labels)
         rows = []
         for j, k in np.argwhere(met):

@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.types import Floats, Ints
 
-GRID = {1: 21, 2: 11, 3: 5}  # points along an axis
+GRID = {1: 21, 2: 11, 3: 5}  # number of points along an axis, by dimension
 # range of the points: 3.9 for 11 points, larger for more points, at most 5
 REACH, FARTHEST = 3.9 / np.sqrt(11), 5.0
 # in three dimensions: maximum number of points along an axis for Gauss-Hermite nodes, and radius
