@@ -1,4 +1,4 @@
-"""Audits of spans: documents drawn at random, and precision, recall and F1 corrected by them."""
+"""Audits of spans: random documents, and corrected precision, recall and F1."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 PLACE = ("document", "start", "end", "label")
 QUANTITIES = ("precision", "recall", "f1")
 _DRAWS = 4000
-# documents from which the spread of errors between documents is known at all
+# minimum number of documents for a variance of errors between documents
 _FEWEST = 2
 Judged = Mapping[str, frozenset[tuple[int, int, str]]]
 
 
 def is_of_spans(fit: object) -> TypeIs[SpanFit]:
-    """Return True for a fit of spans, without loading what fits them."""
+    """Return True for a span fit, without an import of the fitting code."""
     return hasattr(fit, "spans")
 
 
 def fingerprint(fit: SpanFit) -> str:
-    """Return a mark of the spans that were fitted."""
+    """Return a short hash of the fitted spans."""
     rows = sorted((s.document, s.coder, s.start, s.end, s.label) for s in fit.spans.spans)
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:12]
 
 
 def to_judge(fit: SpanFit, drawn: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """Return the table in which an expert marks all spans of documents, and what to do with it."""
+    """Return the table in which an expert marks all spans of documents, and instructions."""
     import pandas as pd
 
     table = pd.DataFrame({"document": drawn})
@@ -63,7 +63,7 @@ def to_judge(fit: SpanFit, drawn: Sequence[str]) -> tuple[pd.DataFrame, str]:
 
 
 def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Spans) -> Judged:
-    """Read what an expert marked: a filled table of an audit, or a project of a tool."""
+    """Read the spans of an expert from a completed audit table or the project of a tool."""
     from annomodels.io.mappings import is_span_rows, span_rows
     from annomodels.io.reading import read_any
 
@@ -107,23 +107,23 @@ def estimate_spans(
     threshold: float | None = None,
     seed: int = 0,
 ) -> Summary:
-    """Correct expected precision, recall and F1 by documents that an expert judged.
+    """Correct expected precision, recall and F1 with documents that an expert judged.
 
-    The errors of the model in the judged documents, relative to its counts, are carried over to
-    the other documents; intervals come from a Bayesian bootstrap over the judged documents.
+    The relative errors of the model's counts in the judged documents are extrapolated to the other
+    documents; intervals come from a Bayesian bootstrap over the judged documents.
 
     Parameters
     ----------
     fit
-        The fit of the spans.
+        The span fit.
     judged
         True spans of each judged document.
     drawn
-        The documents that were drawn at random; others count for themselves only.
+        Documents that were drawn at random; other judged documents correct only themselves.
     threshold
-        That of the gold layer.
+        Threshold of the gold layer.
     seed
-        Seed of the draws.
+        Random seed.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def estimate_spans(
         scale = weights @ size[sample]
         shift = (weights @ error) / np.where(scale > 0, scale, 1.0)
         known = float(found[name][~rest].sum())
-        # documents differ: what is left of the error of one is as in the judged documents
+        # residual errors of the unjudged documents vary as those of the judged documents
         left = error - shift.mean() * size[sample]
         spread = np.sqrt(rest.sum() * left.var(ddof=1)) * stretch * rng.standard_normal(_DRAWS)
         drawn_total = expected[name][rest].sum() + shift * size[rest].sum() + spread
@@ -203,17 +203,17 @@ def estimate_spans(
 
 
 def _weights(size: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw weights of documents [draw, document], and how much wider each draw is for few [draw].
+    """Draw weights of documents [draw, document] and Student t factors of their spread [draw].
 
-    Documents of very different sizes tell as much as fewer equal ones (Kish 1965), and the spread
-    of so many is not known: draws are as wide as those of Student's t.
+    The degrees of freedom follow from the effective number of documents, which is lower for
+    documents of unequal size (Kish 1965).
     """
     n, effective = len(size), float(size.sum() ** 2 / max((size**2).sum(), 1e-12))
     freedom = max(effective - 1.0, 1.0)
     stretch = np.sqrt(freedom / rng.chisquare(freedom, _DRAWS))
     drawn = rng.standard_exponential((_DRAWS, n))
     drawn *= n / drawn.sum(axis=1, keepdims=True)
-    # the variance of a mean by the bootstrap lacks the factor n / (n - 1)
+    # correct the bias of the Bayesian bootstrap variance, which lacks the factor (n + 1) / (n - 1)
     factor = stretch[:, None] * np.sqrt((n + 1) / (n - 1))
     return np.maximum(1.0 + (drawn - 1.0) * factor, 0.0), stretch
 
@@ -225,7 +225,7 @@ def _measures(tp: Floats, gold: Floats | float, true: Floats) -> dict[str, Float
 
 
 def refuse_of_spans(**given: object) -> None:
-    """Refuse options of audits of items."""
+    """Reject options that apply only to audits of items."""
     if strange := [name for name, value in given.items() if value]:
         named = ", ".join(str(Option(name)) for name in strange)
         raise NotApplicable(

@@ -1,4 +1,4 @@
-"""Commands on spans: the main job, descriptions, tables of fits, and audits of documents."""
+"""Commands for spans: the main job, descriptions, tables of fits, and audits of documents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILES = ("report.html", "gold.csv", "coders.csv", "agreement.csv", "fit.nc")
 
 
 def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
-    """Fit, with what will happen on stderr before."""
+    """Fit the span model, with notes and progress on stderr."""
     from annomodels.fitting.run import fit
 
     options = sampling.options
@@ -48,7 +48,7 @@ def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
 def run_of_spans(
     job: Job, spans: Spans, beside: Path, decisions: Sequence[str], audits: Sequence[str]
 ) -> SpanFacts:
-    """Do the main job on spans and write its outputs into a folder."""
+    """Run the main job on spans and write its outputs into a folder."""
     from annomodels.io.mappings import span_rows
     from annomodels.reporting.page import page
     from annomodels.reporting.spans import SpanFacts
@@ -84,7 +84,7 @@ def run_of_spans(
 
 
 def files_of(facts: SpanFacts, spreadsheet: bool) -> dict[str, str]:
-    """Return the tables of a fit as texts, by file name."""
+    """Return the tables of a fit as CSV strings, by file name."""
     tables = {
         "gold.csv": facts.gold,
         "coders.csv": facts.coders.table,
@@ -95,13 +95,13 @@ def files_of(facts: SpanFacts, spreadsheet: bool) -> dict[str, str]:
 
 
 def told_of_spans(facts: SpanFacts) -> list[str]:
-    """Return the lines that a run ends with."""
+    """Return the final lines of a run."""
     verdict, why = facts.verdict
     return [f"verdict: {verdict}", f"  {why}", f"  {facts.sentence}", *facts.to_do]
 
 
 def anonymous(spans: Spans) -> Spans:
-    """Return spans whose coders are called "coder 1" and so on, in random order."""
+    """Return spans with coders renamed "coder 1" and so on, in random order."""
     import numpy as np
 
     order = np.random.default_rng(len(spans.spans)).permutation(len(spans.coders))
@@ -117,7 +117,7 @@ def anonymous(spans: Spans) -> Spans:
 
 
 def remarks(spans: Spans) -> list[str]:
-    """Return what is worth knowing about spans before any model."""
+    """Return remarks on spans that do not need a model."""
     people = {d: [who for who in names if who != GOLD] for d, names in spans.seen.items()}
     found = []
     if alone := sum(len(names) == 1 for names in people.values()):
@@ -150,7 +150,7 @@ FACTS = columns(
 
 
 def check_of_spans(data: str, spans: Spans, writing: Writing) -> None:
-    """Describe spans: counts, problems, and what they support."""
+    """Describe spans: counts, remarks, and supported analyses."""
     import pandas as pd
 
     people = {d: [who for who in names if who != GOLD] for d, names in spans.seen.items()}
@@ -175,7 +175,7 @@ def check_of_spans(data: str, spans: Spans, writing: Writing) -> None:
 def gold_of_spans(
     fit: SpanFit, to: str | None, threshold: float | None, state: str | None, writing: Writing
 ) -> None:
-    """List gold spans, or write them for a tool."""
+    """List gold spans, or write them in the format of a tool."""
     from annomodels.io.writers.catalog import put_files, span_files
 
     summary = fit.gold(threshold)
@@ -194,13 +194,13 @@ def gold_of_spans(
 
 
 def shown(summary: Summary, writing: Writing, table: pd.DataFrame | None = None) -> None:
-    """Write a table of a fit of spans, with its notes on stderr."""
+    """Write a table of a span fit, with its notes on stderr."""
     rows = summary.table if table is None else table
     emit(rows, writing, summary.title, summary.columns, notes=summary.notes)
 
 
 def estimate_of_spans(fit: SpanFit, name: str, paths: Sequence[str], seed: int) -> Summary:
-    """Correct the expected quality by judged documents."""
+    """Correct the expected quality with judged documents."""
     return _estimated(fit, paths, design_of(name), seed)
 
 
@@ -235,7 +235,7 @@ def states_of(table: pd.DataFrame) -> dict[str, int]:
 
 
 def facts_of_spans(facts: SpanFacts) -> dict[str, object]:
-    """Return what ``--format json`` says of a fit of spans."""
+    """Return the contents of ``--format json`` for a span fit."""
     fit = facts.fit
     quality = [
         dict(zip(("quantity", "value", "low", "high"), (name, *values), strict=True))

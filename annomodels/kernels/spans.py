@@ -1,4 +1,4 @@
-"""Gibbs chain of the model of spans; the truth of a group is summed out where it can be."""
+"""Gibbs chain of the span model; the truth of a group is summed out if possible."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from annomodels.kernels.compile import Array, inlined, kernel
 from annomodels.kernels.random import gamma_variate, log_dirichlet, uniform
 
-# steps of the slice sampler of a concentration, on the log scale
+# width (log scale) and maximum number of steps of the slice sampler of a concentration
 WIDTH, MOST_STEPS = 1.0, 30
-# iterations between two steps of the concentrations, which take most of the work
+# iterations between updates of the concentrations, which take most of the time
 EACH = 5
-# smallest probability: the logarithm of a smaller one could be that of 0
+# smallest probability: a smaller one could underflow to 0, which has no logarithm
 LEAST = 1e-12
 LOG_LEAST = math.log(LEAST)
 
 
 @inlined
 def concentration_density(x: float, counts: Array, base: Array, center: float) -> float:
-    """Log density of log concentration, with the rows of all coders summed out."""
+    """Return the log density of a log concentration, with the coders' rows integrated out."""
     s = math.exp(x)
     value = -0.5 * (x - center) ** 2
     top = math.lgamma(s)
@@ -38,7 +38,7 @@ def concentration_density(x: float, counts: Array, base: Array, center: float) -
 
 @inlined
 def move_concentration(x: float, counts: Array, base: Array, center: float, state: Array) -> float:
-    """Slice step of log concentration (Neal 2003)."""
+    """Update a log concentration by slice sampling (Neal 2003)."""
     level = concentration_density(x, counts, base, center) + math.log(uniform(state))
     left = x - WIDTH * uniform(state)
     right = left + WIDTH
@@ -64,7 +64,7 @@ def move_concentration(x: float, counts: Array, base: Array, center: float, stat
 
 @inlined
 def count_tables(counts: Array, base: Array, s: float, tables: Array, state: Array) -> None:
-    """Add the numbers of tables of Chinese restaurants, given which `base` is conjugate."""
+    """Add counts of Chinese restaurant tables; given these counts, `base` is conjugate."""
     for j in range(counts.shape[0]):
         for k in range(base.shape[0]):
             weight = s * base[k]
@@ -75,7 +75,7 @@ def count_tables(counts: Array, base: Array, s: float, tables: Array, state: Arr
 
 @inlined
 def log_beta(state: Array, pair: Array, a: float, b: float) -> tuple[float, float]:
-    """Logarithms of a beta number and of its complement; both shapes are at least 1."""
+    """Draw the logs of a beta variate and of its complement; both shapes are at least 1."""
     x, _ = gamma_variate(state, pair, 0, a)
     y, _ = gamma_variate(state, pair, 0, b)
     return math.log(x / (x + y)), math.log(y / (x + y))
@@ -93,7 +93,7 @@ def move_rows(
     room: Array,
     moves: bool,
 ) -> float:
-    """Draw the mean of rows and, if it moves, their concentration, given counts [row, column]."""
+    """Draw the mean of rows and, if `moves`, their concentration, given counts [row, column]."""
     if moves:
         log_s = move_concentration(log_s, counts, mean, center, state)
     s = math.exp(log_s)
@@ -108,7 +108,7 @@ def move_rows(
 
 @inlined
 def normalize(weights: Array, size: int) -> float:
-    """Turn log weights into probabilities, in place; gives the log of their sum."""
+    """Turn log weights into probabilities in place; returns the log of their sum."""
     top = weights[0]
     for k in range(1, size):
         top = max(top, weights[k])
@@ -141,9 +141,9 @@ def group_weights(
     by_class: Array,
     by_shape: Array,
 ) -> float:
-    """Fill in P(class) and P(shape | not nothing) of a group; gives log P(answers)."""
-    # `log_given` [coder, label, class] is of coders who attend, `log_silent` [visit, class] of no
-    # mark whether they attend or not, and its last column of their attention
+    """Fill in P(class) and P(shape | not nothing) of a group; returns log P(answers)."""
+    # `log_given` [coder, label, class] is log P(label | class) of attentive coders. `log_silent`
+    # [visit, class] is log P(no mark | class), and its last column is log P(attentive).
     classes = log_prevalence.shape[0]
     first, size = shape_first[g], shape_first[g + 1] - shape_first[g]
     for k in range(classes):
@@ -170,7 +170,7 @@ def group_weights(
 
 @inlined
 def choose(weights: Array, size: int, state: Array) -> int:
-    """Draw a place in proportion to weights that sum to 1."""
+    """Draw an index from probabilities."""
     left = uniform(state)
     for k in range(size - 1):
         left -= weights[k]
@@ -219,7 +219,7 @@ def run_chain(
     p_class: Array,
     p_shape: Array,
 ) -> None:
-    """Run a chain; the arrays from `prevalence` on are filled."""
+    """Run a chain; the arrays from `prevalence` on are outputs."""
     groups, coders, classes = known.shape[0], exact.shape[1], prevalence_prior.shape[0]
     visits = visit_first[coders]
     state, pair, room = np.empty(1, np.uint64), np.empty(2), np.empty((2, classes))
@@ -242,7 +242,7 @@ def run_chain(
     for k in range(classes):
         means[k] = base_prior[k] / base_prior[k].sum()
         rows[:, k] = means[k]
-    for g in range(groups):  # a chain starts at the votes
+    for g in range(groups):  # start at the majority votes
         votes = np.zeros(sizes[g])
         for a in range(answer_first[g], answer_first[g + 1]):
             if label[a] > 0:

@@ -1,8 +1,8 @@
-"""One file per model, each an immutable value that holds priors and no data.
+"""One file per model; a model is an immutable value with priors and without data.
 
-A model says how counts become parameters (a draw or an argmax), what its prior density is, how
-PyMC builds it, and declares its parameters. Imports annotations, schema, priors and, inside
-functions, the kernels. The classes are loaded when they are asked for::
+A model declares its parameters and defines their estimation from counts (a draw or the mode), its
+prior density, and its PyMC model. Imports annotations, schema, priors and, inside functions, the
+kernels. Model classes are loaded on first use::
 
     import annomodels as am
 

@@ -1,4 +1,4 @@
-"""Coders who may say "don't know": labels that are not classes, beside any model of coders."""
+"""Coders who may answer "don't know": labels that are not classes, for any model of coders."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from annomodels.kernels import answering
 
 MEAN, SPREAD, RATES = "answering", "answering_concentration", "answers"
-LEAST = float(np.log(np.finfo(float).tiny))  # log probability of a label that a row never has
+LEAST = float(np.log(np.finfo(float).tiny))  # log probability of an impossible label
 
 
 @dataclass(frozen=True)
 class Answering(ConjugateModel):
-    r"""Coders answer with a probability that depends on the truth, and then as in another model.
+    r"""Coders may give no answer, with rates that depend on the true class.
 
     .. math::
 
@@ -36,27 +36,26 @@ class Answering(ConjugateModel):
         \begin{cases} d_{j,k} & \text{"don't know"} \\
         (1 - d_{j,k})\, \theta_{j,k,l} & \text{a class } l \end{cases}
 
-    A matrix of K rows and K + 1 labels, factored: if such a row is Dirichlet, its last entry is
-    Beta and independent of the shares of the others, which are Dirichlet again. So the answers
-    stay those of any model of coders, and how often each coder answers is estimated next to it, for
-    each class: a "don't know" tells of the truth as far as coders say it more often of one class.
-    Several kinds follow each other: the second is said with a probability given that the first is
-    not.
+    This is a factored matrix of K rows and K + 1 labels. If such a row is Dirichlet, its last entry
+    is Beta and independent of the proportions of the other labels, which are again Dirichlet.
+    Answers therefore follow any model of coders, with a separate rate of no answer for each coder
+    and class. A "don't know" is informative if coders give it more often for some classes. Several
+    kinds form a sequence: the rate of the second kind is conditional on not giving the first.
 
-    :func:`annomodels.fit` puts it around a model when the data have labels that are not classes.
+    :func:`annomodels.fit` wraps a model in it when the data have labels that are not classes.
 
     Parameters
     ----------
     base
-        How coders answer, when they do.
+        Model of the answers.
     kinds
-        The labels that are not classes, in order; :meth:`with_data` says it.
+        Labels that are not classes, in order; set by :meth:`with_data`.
     rate
-        Prior of the mean rates of the coders, the same for each class and kind.
+        Prior of the coders' mean rates, the same for each class and kind.
     concentration
-        Prior of how alike the coders are in that, in pseudo-labels.
+        Prior of the concentration of the coders around the mean rates, in pseudo-labels.
     coders
-        Number of coders; :meth:`with_data` says it.
+        Number of coders; set by :meth:`with_data`.
 
     References
     ----------
@@ -85,12 +84,12 @@ class Answering(ConjugateModel):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """Name in text."""
+        """Name of the model in text."""
         return f"{self.base.title} with labels that are not classes"
 
     @property
     def swappable(self) -> bool:  # type: ignore[override]
-        """Return True if parameters with swapped classes belong to the model, too."""
+        """Return True if the model also allows parameters with swapped classes."""
         return self.base.swappable
 
     @property
@@ -98,7 +97,6 @@ class Answering(ConjugateModel):
         return self.base.proper
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows the data it will be fitted to."""
         kinds = tuple(str(name) for name in data.dont_know)
         return replace(self, base=self.base.with_data(data), kinds=kinds, coders=data.n_coders)
 
@@ -124,7 +122,7 @@ class Answering(ConjugateModel):
         return (*self.base.own_parameters(n_labels), *rates)
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
-        """Declare the variables of a result, in which the rates have another form."""
+        """Declare the variables of a result, in which the rates have a different form."""
         return self.base.parameters(n_labels)
 
     @property
@@ -133,7 +131,7 @@ class Answering(ConjugateModel):
 
     @property
     def result_model(self) -> Model:
-        """The model of the answers."""
+        """Model of the answers."""
         return self.base
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
@@ -143,7 +141,7 @@ class Answering(ConjugateModel):
         return n_rows // (len(self.kinds) + 1)
 
     def rows_of(self, coders: Ints, n_rows: int) -> Ints:
-        """Rows of answers and of rates that belong to some of the coders."""
+        """Return the indices of the rows of answers and rates of `coders`."""
         first = np.arange(len(self.kinds) + 1) * self.n_coders(n_rows)
         return np.asarray((first[:, None] + coders).ravel())
 
@@ -153,35 +151,33 @@ class Answering(ConjugateModel):
         return self.n_coders(len(state.log_confusion))
 
     def of_answers(self, state: State) -> State:
-        """Return the state of the model of the answers, as views."""
+        """Return the state of the answer model, as views."""
         mine = state.log_confusion[: self._rows(state)]
         return State(state.log_prevalence, mine, state.population)
 
     def _rates(self, rows: Floats) -> Floats:
-        """Part of rows [row, label, truth] that is about rates, [kind, coder, truth, said]."""
+        """Return the rates [kind, coder, truth, said] in rows [row, label, truth]."""
         n = len(rows) // (len(self.kinds) + 1)
         parts = rows[n:].reshape(len(self.kinds), n, *rows.shape[1:])
         return np.moveaxis(parts[:, :, :2], 2, 3)
 
     def _together(self, answers: Floats, log_rates: Floats) -> Floats:
-        """Rows [row, label, truth] of answers and of rates [kind, coder, truth, said]."""
+        """Join answers and rates [kind, coder, truth, said] into rows [row, label, truth]."""
         n, k, _ = answers.shape
         rest = np.full((len(self.kinds), n, k, k), LEAST)
         rest[:, :, :2] = np.moveaxis(log_rates, 3, 2)
         return np.ascontiguousarray(np.concatenate([answers, rest.reshape(-1, k, k)]))
 
     def _anchor(self, n_classes: int) -> Floats:
-        """Pseudo-counts of the mean rates, shape [truth, said]."""
+        """Return the pseudo-counts of the mean rates, shape [truth, said]."""
         return np.tile(self.rate.counts[::-1], (n_classes, 1))
 
     # -- Gibbs and EM ----------------------------------------------------------------------------
 
     def row_prior(self, state: State) -> Floats:
-        """Dirichlet pseudo-counts of a matrix of answers."""
         return self.base.row_prior(self.of_answers(state))
 
     def source(self, state: State) -> answering.Answering:
-        """Return the population as the kernels take it, see ``kernels.answering``."""
         from annomodels.kernels import answering
 
         held = state.population
@@ -191,7 +187,6 @@ class Answering(ConjugateModel):
         )  # fmt: skip
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        """Log prior density [draw] of draws of rows of answers, of rates and of their means."""
         rows = values["confusion"]
         n, k = self.n_coders(rows.shape[1]), rows.shape[-1]
         rates = rows[:, n:].reshape(len(rows), len(self.kinds), n, k, k)[..., :2]
@@ -209,7 +204,6 @@ class Answering(ConjugateModel):
         return self._at_mode(self.base.start(counts[:n], sizes), said, held)
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """M-step with the populations held: the mode given expected counts."""
         n = self._rows(state)
         answers = self.base.maximise(counts[:n], sizes, self.of_answers(state))
         held = {name: state.population[name] for name in (MEAN, SPREAD)}
@@ -230,13 +224,13 @@ class Answering(ConjugateModel):
     def log_evidence(
         self, counts: Floats, sizes: Floats, log_likelihood: float, state: State
     ) -> float:
-        """Estimate the logarithm of the mass of a mode; rates count as they are."""
+        """Estimate the log mass of a mode; the rates contribute only their log prior."""
         n, answers = self._rows(state), self.of_answers(state)
         rates = self.log_penalty(state) - self.base.log_penalty(answers)
         return self.base.log_evidence(counts[:n], sizes, log_likelihood, answers) + rates
 
     def kept_values(self, state: State) -> dict[str, Floats]:
-        """Return what engines keep of a state: rows of answers and of rates as one variable."""
+        """Return the values that engines keep, with rows of answers and rates as one variable."""
         rows = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))
         return {
             **self.base.kept_values(self.of_answers(state)),
@@ -247,15 +241,14 @@ class Answering(ConjugateModel):
     # -- PyMC ------------------------------------------------------------------------------------
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with the truth summed out, known gold clamped."""
         n = codes.n_rows // (len(self.kinds) + 1)
         return super().build(codes, {**coords, "coder": list(coords["coder"][:n])})
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Log rows [row, truth, label] of answers, then of rates."""
+        """Return the log rows [row, truth, label] of answers, then of rates."""
         k = v.n_labels
         rates = v.xp.reshape(v.xp.log(v[RATES]), (-1, k, 2))
-        if k > 2:  # labels that such a row never has
+        if k > 2:  # impossible labels of a row of rates
             never = v.xp.zeros_like(rates[..., :1]) + np.full(k - 2, LEAST)
             rates = v.xp.concatenate([rates, never], axis=2)
         return v.xp.concatenate([self.base.log_rows(v), rates], axis=0)
@@ -265,7 +258,7 @@ class Answering(ConjugateModel):
         return {**state.population, **self.base.pymc_start(self.of_answers(state)), RATES: rates}
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Put one draw of the PyMC variables into the form in which all engines keep it."""
+        """Convert one draw of the PyMC variables to the format of all engines."""
         out = dict(values)
         rates, answers = out.pop(RATES), out["confusion"]
         k = answers.shape[-1]
@@ -275,9 +268,9 @@ class Answering(ConjugateModel):
         return out
 
     def result_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
-        """Return the variables of a result, in which the rows of answers are separate."""
-        # no_answer [coder, truth, kind] is the rate of each kind among all times that a coder was
-        # asked, no_answer_mean [truth, kind] its mean in the population
+        """Return the variables of a result, with separate rows of answers."""
+        # no_answer [coder, truth, kind] is the rate of each kind among all requests to a coder,
+        # no_answer_mean [truth, kind] its population mean
         out = dict(posterior)
         rows = out["confusion"]
         n, k = self.n_coders(rows.shape[2]), rows.shape[-1]
@@ -297,7 +290,7 @@ class Answering(ConjugateModel):
 
 
 def _of_all(given: Floats) -> Floats:
-    """Rates of each kind, on the last axis, from rates given that no earlier kind was said."""
+    """Convert conditional rates to unconditional rates of each kind, on the last axis."""
     before = np.cumprod(1.0 - given, axis=2)
     before = np.concatenate([np.ones_like(before[:, :, :1]), before[:, :, :-1]], axis=2)
     return np.ascontiguousarray(np.moveaxis(given * before, 2, -1))

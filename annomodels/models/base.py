@@ -1,4 +1,4 @@
-"""Base of all models of annotation: name, priors, PyMC definition, item states."""
+"""Base class of all annotation models: name, priors, PyMC definition, item states."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class State:
-    """Parameters of one draw, as the kernels hold them."""
+    """Parameters of one draw, in the format of the kernels."""
 
     log_prevalence: Floats  # shape [truth]
-    log_confusion: Floats  # shape [row, label, truth]: the order in which a pass reads it
+    log_confusion: Floats  # shape [row, label, truth]: the order of access in a pass
     # further parameters by name (``population``, ``concentration``)
     population: dict[str, Floats] = field(default_factory=dict)
 
@@ -51,14 +51,14 @@ DrawsOf = Callable[[str], Floats]
 class Earlier:
     """Posterior of an earlier fit, as the source of priors."""
 
-    draws_of: DrawsOf  # gives draws [sample, ...] of a variable of the result
+    draws_of: DrawsOf  # returns draws [sample, ...] of a variable of the result
     labels: tuple[str, ...]
     coders: tuple[str, ...]
-    weight: float  # share of the pseudo-counts to keep
-    returning: bool  # whether coders that come back start from their own rows
+    weight: float  # proportion of the pseudo-counts to keep
+    returning: bool  # whether returning coders start from their earlier rows
 
     def counts(self, name: str) -> Floats:
-        """Pseudo-counts of the Dirichlet distributions that are like the draws of a variable."""
+        """Return weighted Dirichlet pseudo-counts that match the draws of a variable."""
         return dirichlet_like(self.draws_of(name)) * self.weight
 
     @property
@@ -70,22 +70,22 @@ class Earlier:
 
 
 class Model(Html, ABC):
-    """An immutable value: priors only, no data."""
+    """Annotation model as an immutable value: priors only, no data."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     citation: ClassVar[str] = ""
-    # what the truth of an item is: one of some classes, a number, or a link to an antecedent
+    # type of the truth of an item: a class, a number, or a link to an antecedent
     truth: ClassVar[Literal["class", "number", "link"]] = "class"
     engines: ClassVar[tuple[str, ...]] = ("nuts",)
     shared: ClassVar[bool] = False
-    # whether classes that have swapped their names still are parameters of the model
+    # whether the model also allows parameters with swapped classes
     swappable: ClassVar[bool] = True
-    # whether P(truth) is put together from that of other models, see models/mixtures/stack.py
+    # whether P(truth) is combined from other models, see models/mixtures/stack.py
     stacks: ClassVar[bool] = False
-    # whether coders may, or must, be told to be of groups with a population each
+    # whether coders may, or must, be assigned to groups with separate populations
     grouping: ClassVar[Literal["", "may", "must"]] = ""
-    # what it believes of coders and items, in the words of the rules on which model to try next
+    # assumptions about coders and items, as a keyword of the rules for the next model to try
     family: ClassVar[str] = ""
     # every model is a dataclass
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -93,7 +93,7 @@ class Model(Html, ABC):
 
     def __init_subclass__(cls) -> None:
         own, said = is_own(cls), cls.__dict__
-        if own and "name" not in said:  # a result would be taken for that of another model
+        if own and "name" not in said:  # else the result would carry the name of another model
             cls.name = cls.__name__
         if own and "title" not in said:
             cls.title = cls.name
@@ -101,17 +101,17 @@ class Model(Html, ABC):
             enter(cls)
 
     def __new__(cls, *given: object, **named: object) -> Self:
-        """Refuse columns that the model takes no account of, by name."""
+        """Reject covariates that the model does not use."""
         if found := columns_not_taken(cls, named):
             raise NotApplicable("\n".join(found))
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        """Refuse priors that the model cannot use; see :meth:`require_usable`."""
+        """Reject priors that the model cannot use; see :meth:`require_usable`."""
         self.require_usable()
 
     def require_usable(self) -> None:
-        """Refuse fields that hold what the model cannot use, or what a result cannot keep."""
+        """Reject field values that the model cannot use or a result cannot store."""
         found = misfits(self) or (unwritable(self) if is_own(type(self)) else [])
         if found:
             raise NotApplicable("\n".join(found))
@@ -121,25 +121,25 @@ class Model(Html, ABC):
 
     @abstractmethod
     def story(self) -> list[str]:
-        """Assumptions as text, without the priors."""
+        """Return the assumptions as text, without the priors."""
 
     def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
+        """Return the assumptions and priors as text."""
         return [*self.story(), *(each.about for each in self.variables(2) if each.about)]
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the states of an item given the variables of the model, see ``models.states``."""
+        """Return the states of an item given the model variables, see ``models.states``."""
         raise NotImplementedError(self.name)
 
     def build(self, codes: Any, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with the truth (and what else is discrete) summed out.
+        """Build the PyMC model with the truth and other discrete variables summed out.
 
         Parameters
         ----------
         codes
-            The labels as the model sees them, of classes an :class:`Encoded`.
+            Labels in the format of the model; for classes, an :class:`Encoded`.
         coords
-            Names of the dimensions truth, label and coder, and of :meth:`coords`.
+            Names along the dimensions truth, label and coder, and those of :meth:`coords`.
 
         Returns
         -------
@@ -154,24 +154,24 @@ class Model(Html, ABC):
         return model
 
     def require_fittable(self, data: Annotations) -> None:
-        """Refuse data from which this model has nothing to learn, with all reasons."""
+        """Reject data from which this model cannot learn, with all reasons."""
         require_fittable(data)
 
     @property
     def starter(self) -> Model:
-        """The conjugate model whose mode is the starting point, where the truth is a class."""
+        """Conjugate model whose mode is the starting point, if the truth is a class."""
         raise NotImplementedError(self.name)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the free variables of the PyMC model, from a state of the starting model."""
+        """Return initial values of the PyMC variables from a state of the starting model."""
         raise NotImplementedError(self.name)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables of the model beside prevalence and confusion matrices."""
+        """Declare the variables other than prevalence and confusion matrices."""
         return ()
 
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare every variable of the PyMC model, or of the result."""
+        """Declare all variables of the PyMC model and of the result."""
         prevalence = Parameter(
             "prevalence", ("truth",), "simplex",
             prior=lambda _: DirichletRows(self.prevalence.alpha(n_labels)),
@@ -181,29 +181,29 @@ class Model(Html, ABC):
 
     @property
     def confusion_parameter(self) -> Parameter:
-        """Declare the confusion matrices, of items in general where these have states."""
+        """Declare the confusion matrices, averaged over item states."""
         dims = ("truth", "label") if self.shared else ("coder", "truth", "label")
         return Parameter("confusion", dims, "simplex", "accuracy")
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
-        """Declare every variable that the posterior of a result may hold."""
+        """Declare all variables that the posterior of a result may contain."""
         return tuple(each for each in self.variables(n_labels) if each.kept)
 
     def dims(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables of a result, beyond chain and draw."""
+        """Return the dimensions of the result's variables, without chain and draw."""
         return {each.name: each.dims for each in self.parameters(n_labels)}
 
     def result_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
-        """Turn the draws that an engine kept, [chain, draw, ...], into those of a result."""
+        """Convert the draws of an engine, [chain, draw, ...], to the draws of a result."""
         return posterior
 
     def n_coders(self, n_rows: int) -> int:
-        """Return the number of coders that this many rows belong to."""
+        """Return the number of coders, given the number of rows."""
         return n_rows
 
     @property
     def coders_apart(self) -> bool:
-        """Return True if each coder has a matrix, and nothing in common with the others."""
+        """Return True if each coder has a matrix that shares nothing with other coders."""
         return not (self.shared or self.variables(2)[2:])
 
     @property
@@ -212,11 +212,11 @@ class Model(Html, ABC):
         return self
 
     def unused(self, data: Annotations) -> str:
-        """State what of the data the model does not use, and which model does; empty if nothing."""
+        """Return a note on unused information in the data and a model that uses it, or ""."""
         return ""
 
     def density(self, codes: Encoded) -> Density | None:
-        """Return the posterior in compiled loops; None where NUTS compiles the PyMC model."""
+        """Return the posterior density as compiled loops; None if NUTS compiles the PyMC model."""
         return None
 
     def updated(self, earlier: Earlier) -> Model:
@@ -227,65 +227,65 @@ class Model(Html, ABC):
         )
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
-        """Group of each coder, where the coders of the data have several; else empty."""
+        """Return the group of each coder; empty if the data have one group."""
         return {}
 
     def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Accuracy of the mean coder of each group, by its name, shape [chain, draw]."""
+        """Return the accuracy of the mean coder of each group by name, shape [chain, draw]."""
         return {}
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        """Draw a matrix [sample, truth, label] of a coder who is yet to come; None if unknown."""
+        """Draw a matrix [sample, truth, label] of a new coder; None if undefined."""
         return None
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the accuracy of the coders in each class, and its prior expectation."""
-        # None if the prior of a class does not rest on the other classes
+        """Return the coder accuracy in each class, and its prior expectation."""
+        # None if the classes do not share a prior accuracy
         return None
 
     def newcomers(
         self, draws_of: DrawsOf, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats] | None:
-        """Two coders yet to come: shares of the states, and what each says in every state."""
+        """Return state probabilities and the label rows of two new coders in each state."""
         one, other = self.new_rows(draws_of, rng), self.new_rows(draws_of, rng)
         return None if one is None or other is None else (draws_of("prevalence"), one, other)
 
     def state_truth(self, n_labels: int) -> Floats | None:
-        """P(truth | state), shape [state, truth], where it is fixed and states are readings."""
+        """Return P(truth | state), [state, truth], if it is fixed and states are readings."""
         return None
 
     def yes_or_no(self, n_labels: int) -> frozenset[str]:
-        """Values of the states that are 1 or 0, so that their mean is a probability."""
+        """Return the names of 0/1 state values, whose mean is a probability."""
         return frozenset()
 
     @property
     def item_kinds(self) -> Ints | None:
-        """Kind of each item [item] if items differ before they are labeled; else None."""
-        # items of a kind have the same shares of the states
+        """Kind of each item [item] if items differ before labeling, else None."""
+        # items of one kind have the same state probabilities
         return None
 
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats] | None:
-        """Logits [row, truth, contrast] and scales of item effects, if these are summed out."""
+        """Return logits [row, truth, contrast] and scales of summed-out item effects, or None."""
         return None
 
     @property
     def result_model(self) -> Model:
-        """The model that a result names, where another was put around it for fitting."""
+        """Model that a result names, without wrappers for fitting."""
         return self
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        """Names along the dimensions that only this model has."""
+        """Return the names along dimensions specific to this model."""
         return {}
 
     def terms(self, name: str) -> list[tuple[str, str]]:
-        """Terms of the coefficients of this name, each with what one more of it is."""
+        """Return pairs (term, unit) for the coefficients of this name."""
         return []
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Turn one draw of the PyMC variables into the variables of the result.
+        """Convert one draw of the PyMC variables to the variables of the result.
 
-        Every model ends with ``prevalence`` [truth] and ``confusion`` [coder, truth, label], the
-        share of each class and what coders say of it, everything else summed out.
+        The result of each model includes ``prevalence`` [truth] and ``confusion`` [coder, truth,
+        label], with everything else summed out.
         """
         found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
         if found is None:
@@ -296,7 +296,7 @@ class Model(Html, ABC):
     def sample_values(
         self, n_coders: int, n_labels: int, rng: np.random.Generator
     ) -> dict[str, Floats]:
-        """Draw the variables of the result from the prior, for simulations."""
+        """Draw the result's variables from the prior, for simulations."""
         labels = [str(k) for k in range(n_labels)]
         sizes = {dim: len(names) for dim, names in self.coords(labels).items()}
         sizes |= {"truth": n_labels, "label": n_labels, "coder": n_coders}
@@ -306,54 +306,54 @@ class Model(Html, ABC):
         return {name: value for name, value in found.items() if name not in free}
 
     def n_states(self, n_labels: int) -> int:
-        """Return the number of states of an item; 0 if they are the classes themselves."""
+        """Return the number of states of an item; 0 if the states are the classes."""
         return len(self.coords([str(k) for k in range(n_labels)]).get("state", ()))
 
     def states(self, values: dict[str, Floats]) -> States | None:
-        """States of the items under draws of the result's variables [draw, ...].
+        """Return item states under draws of the result's variables [draw, ...].
 
-        None where the states are the classes themselves.
+        None if the states are the classes.
         """
         draws, k = values["prevalence"].shape
         if not self.n_states(k):
             return None
         declared = self.variables(k)
-        with np.errstate(divide="ignore"):  # of shares that are 0
+        with np.errstate(divide="ignore"):  # log of zero probabilities
             return together(
                 self.item_states(Known(declared, k, {name: v[d] for name, v in values.items()}))
                 for d in range(draws)
             )
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Turn draws [sample, ...] of the result into those of the variables of the PyMC model."""
+        """Convert draws [sample, ...] of the result to draws of the PyMC variables."""
         return values
 
     def log_priors(
         self, values: Mapping[str, Floats], *, chosen: bool = False
     ) -> dict[str, Floats]:
-        """Log prior densities [draw] of draws of the PyMC variables, by variable."""
+        """Return log prior densities [draw] of draws of the PyMC variables, by variable."""
         k = values["prevalence"].shape[-1]
         return Known(self.variables(k), k, values).log_priors(chosen=chosen)
 
     def log_prior(self, values: dict[str, Floats]) -> Floats | None:
-        """Log prior density [draw] of draws of the result; None if only NUTS knows it."""
+        """Return the log prior density [draw] of the result's draws; None for NUTS-only models."""
         return None
 
     def to_dict(self) -> dict[str, object]:
-        """Write the model down as plain data."""
+        """Return the model as plain data."""
         priors = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
         own = {"class": place_of(type(self))} if is_own(type(self)) else {}
         return {"name": self.name, **own, "priors": priors}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read back what :meth:`to_dict` wrote."""
+        """Build a model from the plain data of :meth:`to_dict`."""
         given = data.get("priors")
         priors = given if isinstance(given, Mapping) else {}
         return cls(**{name: value_of(value) for name, value in priors.items()})
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows the data it will be fitted to; refuses priors for other labels."""
+        """Return a copy for the data of the fit; rejects priors for other labels."""
         found = of_other_labels(self, [label_text(name) for name in data.labels])
         if found:
             raise NotApplicable("\n".join(found))
@@ -361,5 +361,5 @@ class Model(Html, ABC):
 
     @property
     def proper(self) -> bool:
-        """Return True if all priors are proper, as sampling needs."""
+        """Return True if all priors are proper, which sampling requires."""
         return self.prevalence.concentration > 0

@@ -1,4 +1,4 @@
-"""The table of models: one line each, and no model is loaded before somebody asks for it."""
+"""Catalog of models, each loaded on first use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Catalogue(UserDict[str, Any]):
-    """Models by name, each loaded when it is looked up."""
+    """Models by name, each loaded on lookup."""
 
     def __getitem__(self, name: str) -> type[Model]:
         found: str | type[Model] = self.data[name]
@@ -26,7 +26,7 @@ class Catalogue(UserDict[str, Any]):
 
 
 def load(place: str) -> type[Model]:
-    """Load a class, given its module below this folder and its name."""
+    """Load a class, given as ``module:Class`` below this folder."""
     module, name = place.split(":")
     found: type[Model] = getattr(importlib.import_module(f"annomodels.models.{module}"), name)
     return found
@@ -58,13 +58,13 @@ MODELS = Catalogue(
     }
 )
 
-# models that help and messages name; the others are for research
+# models listed in help and messages; the others are for research
 USUAL = (
     *("stack", "hierarchical", "dawid-skene", "groups", "ambiguous", "item-difficulty"),
     *("ordinal", "interval"),
 )
 
-# models of a truth that is no class
+# models of truths that are not classes
 OTHERS = Catalogue(
     {
         "interval": "interval:Interval",
@@ -73,7 +73,7 @@ OTHERS = Catalogue(
     }
 )
 
-# how coders label in models whose items have states, or whether they do; not models of their own
+# components of other models; not for use on their own
 PARTS = Catalogue(
     {
         "kinds": "mixtures.kinds:HonestAndSpammers",
@@ -81,7 +81,7 @@ PARTS = Catalogue(
     }
 )
 
-# what ``annomodels.models`` shows: class name -> place
+# public names of ``annomodels.models``: class name -> place
 PLACES = {
     place.partition(":")[2]: place
     for place in (*MODELS.data.values(), *OTHERS.data.values(), *PARTS.data.values())
@@ -89,7 +89,7 @@ PLACES = {
 
 
 def resolve(model: str | Model) -> Model:
-    """Return the model of a name; return a model as it is."""
+    """Return the model with a name; return a model unchanged."""
     if isinstance(model, str):
         if model in MODELS or model in OTHERS:
             return _with_defaults(model)
@@ -112,7 +112,7 @@ def resolve(model: str | Model) -> Model:
 
 
 def unknown(name: str, names: Collection[str]) -> str:
-    """Return what is said of a name that is no model."""
+    """Return the message about an unknown model name."""
     found = dict.fromkeys([*USUAL, *(other for other in OTHERS if other in names)])
     usual = f"Use one of {', '.join(found)}, or a model for research (see the models page)."
     return f"Unknown model {name!r}. {meant(name, names)}{usual}"
@@ -120,17 +120,17 @@ def unknown(name: str, names: Collection[str]) -> str:
 
 @lru_cache
 def _with_defaults(name: str) -> Model:
-    """Return the model of a name, which is a value: one is enough."""
+    """Return the model with a name; models are immutable, so one instance is enough."""
     return class_of(name)()
 
 
 def streamable(model: Model | type[Model]) -> bool:
-    """Return True if parameters depend on counts of labels by truth: then labels may be on disk."""
+    """Return True if counts of labels by truth suffice, so that labels may stay on disk."""
     return model.stacks or "em" in model.engines
 
 
 def with_no_answers(model: Model, data: Annotations) -> Model:
-    """Model that also learns whether coders answer; the model itself if it cannot."""
+    """Return a model with rates of no answer; the model itself if it cannot have them."""
     if model.result_model is not model or model.shared or "em" not in model.engines:
         return model
     answering: Any = PARTS["answering"]
@@ -139,7 +139,7 @@ def with_no_answers(model: Model, data: Annotations) -> Model:
 
 
 def from_dict(data: Mapping[str, object]) -> Model:
-    """Read back a model that ``to_dict`` wrote, with the models that it is made of."""
+    """Build a model and its nested models from the plain data of ``to_dict``."""
     for part in written_models(data):
         if "class" not in part:
             class_of(part["name"])
@@ -157,7 +157,7 @@ def from_dict(data: Mapping[str, object]) -> Model:
 
 
 def class_of(name: str) -> type[Model]:
-    """Load the model, or the part of models, that has a name."""
+    """Load the class of the model or component with a name."""
     for table in (MODELS, OTHERS, PARTS):
         if name in table:
             return table[name]
@@ -165,7 +165,7 @@ def class_of(name: str) -> type[Model]:
 
 
 def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> dict[str, object]:
-    """Return the description of a model with the classes that stand for its own ones now."""
+    """Return the plain data of a model with current places of classes outside this package."""
     described = json.loads(json.dumps(described))
     named = {kind.name: kind for kind in given}
     missing = []

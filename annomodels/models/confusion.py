@@ -1,7 +1,7 @@
-"""The confusion family: every label is drawn from a row of its coder's confusion matrix."""
+"""Confusion models: each label is drawn from a row of its coder's confusion matrix."""
 
 # truth[i] ~ Categorical(prevalence), label[n] ~ Categorical(confusion[coder[n], truth[item[n]]]).
-# A member of the family says where the confusion matrices come from.
+# Each subclass defines the distribution of the confusion matrices.
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from annomodels.types import Floats, Ints, TensorLike
 
 
 class ConfusionModel(Model):
-    """Base of the models whose coders each have (or share) a confusion matrix."""
+    """Base of models with a confusion matrix for each coder or for all coders."""
 
-    # -- what a member says ---------------------------------------------------------------------
+    # -- defined by subclasses ------------------------------------------------------------------
 
     def rows_prior(self, v: Variables) -> Distribution | None:
-        """Return the prior of the confusion matrices; None if they follow from other variables."""
+        """Return the prior of the confusion matrices; None if they are deterministic."""
         return None
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Log confusion [coder, truth, label] given the variables, without coders if shared."""
+        """Return the log confusion [coder, truth, label]; no coder dimension if shared."""
         return v.xp.log(v["confusion"])
 
     @abstractmethod
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        """Values of the PyMC variables that correspond to a state of the starting model."""
+        """Return the PyMC variables for a state of the starting model."""
 
     @property
     def starter(self) -> ConfusionModel:
         return self
 
-    # -- shared by all --------------------------------------------------------------------------
+    # -- common to all --------------------------------------------------------------------------
 
     @property
     def confusion_parameter(self) -> Parameter:
@@ -46,7 +46,7 @@ class ConfusionModel(Model):
         return replace(plain, prior=self.rows_prior, follows=lambda v: v.xp.exp(self.log_rows(v)))
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the classes, which are the states of an item."""
+        """Return the item states, which are the classes."""
         rows = self.log_rows(v)
         share = v.xp.log(v["prevalence"])
         return ItemStates(share, np.eye(v.n_labels), rows[None] if self.shared else rows)
@@ -59,7 +59,7 @@ class ConfusionModel(Model):
         return State(np.log(values.pop("prevalence")), np.ascontiguousarray(rows), values)
 
     def ordered(self, state: State, order: Ints) -> State:
-        """Copy of a state in which class k has become class ``order[k]``."""
+        """Return a copy of a state in which class k is moved to ``order[k]``."""
         back = np.argsort(order)
         return State(
             state.log_prevalence[back],
@@ -68,7 +68,7 @@ class ConfusionModel(Model):
         )
 
     def taken(self, values: dict[str, Floats], back: Ints) -> dict[str, Floats]:
-        """Variables of one draw with their classes in another order; the others as they are."""
+        """Return the variables of one draw with reordered classes."""
         dims = {each.name: each.dims for each in self.variables(len(back))}
         out = dict(values)
         for name, array in values.items():

@@ -1,6 +1,6 @@
-"""Members of the confusion family whose parameters are conjugate given the truth."""
+"""Confusion models whose parameters are conjugate given the truth."""
 
-# Counts go in, parameters come out: as a draw for Gibbs, as a mode for EM.
+# Counts determine the parameters: a draw for Gibbs, the mode for EM.
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annomodels.kernels.answering import Answering
     from annomodels.kernels.rows import Source
 
-# where coders may say "don't know", whatever the model, see models/answering.py
+# rates of "don't know" in any model, see models/answering.py
 NO_ANSWER_RATE = Parameter(
     "no_answer", ("coder", "truth", "dont_know"), "unit", watched="rate", optional=True
 )
@@ -31,7 +31,7 @@ NO_ANSWER = (
 
 
 class ConjugateModel(ConfusionModel):
-    """Base of the models that Gibbs and EM serve beside NUTS."""
+    """Base of models for the engines Gibbs, NUTS and EM."""
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts", "em")
 
@@ -40,40 +40,40 @@ class ConjugateModel(ConfusionModel):
 
     @abstractmethod
     def start(self, counts: Floats, sizes: Floats) -> State:
-        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        """Return parameters from soft counts [row, label, truth] and class sizes [truth]."""
 
     @abstractmethod
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """M-step: the mode given expected counts, on the scale of log-ratios."""
+        """Return the mode given expected counts, on the log-ratio scale (M-step)."""
 
     def row_prior(self, state: State) -> Floats:
-        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]; empty without."""
+        """Return Dirichlet pseudo-counts of a confusion matrix [truth, label]; empty if none."""
         return np.empty((0, 0))
 
     def collapsed(self, state: State) -> Floats | None:
-        """Pseudo-counts of rows that are Dirichlet given counts of labels; None if not."""
+        """Return the pseudo-counts of Dirichlet rows; None for other rows."""
         return None
 
     def source(self, state: State) -> Source | Answering:
-        """Return the source of the rows as the kernels take it, see ``kernels.rows``."""
-        # arrays that belong to the state are views of it, so that a Gibbs step changes the state
+        """Return the source of the rows in the format of ``kernels.rows``."""
+        # arrays of the state are views, so that a Gibbs step changes the state
         return None
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
-        """Return where kernels write draws of the source; `spare` has an unused number per draw."""
+        """Return the output arrays for draws of the source; `spare` is an unused array."""
         return (spare,)
 
     def rows_of(self, coders: Ints, n_rows: int) -> Ints:
-        """Rows of a state that belong to some of the coders."""
+        """Return the indices of the rows of `coders` in a state."""
         return coders
 
     def priors(self, state: State) -> tuple[Floats, Floats, Source | Answering]:
-        """Pseudo-counts of the classes and of a matrix, and what the rows come from."""
+        """Return pseudo-counts of the classes and of a matrix, and the source of the rows."""
         alpha = self.prevalence.alpha(len(state.log_prevalence))
         return alpha, self.row_prior(state), self.source(state)
 
     def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
-        """Gibbs step: parameters given counts, in place."""
+        """Draw the parameters given counts, in place (Gibbs step)."""
         from annomodels.kernels.rows import draw_parameters
 
         draw_parameters(
@@ -82,22 +82,22 @@ class ConjugateModel(ConfusionModel):
         )  # fmt: skip
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        """Log prior density [draw] of draws of prevalence, confusion and population."""
+        """Return the log prior density [draw] of prevalence, confusion and population."""
         return added(self.log_priors(values))
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-ratios."""
-        # there the Jacobian turns the exponents alpha - 1 into alpha, so that the mode exists for
-        # every alpha > 0 and alpha = 0 is maximum likelihood
+        """Return the EM penalty: the log prior on the log-ratio scale."""
+        # the Jacobian changes the exponents from alpha - 1 to alpha, so the mode exists for every
+        # alpha > 0, and alpha = 0 is maximum likelihood
         return self.prevalence_penalty(state) + self.rows_penalty(state, self.row_prior(state))
 
     def log_evidence(
         self, counts: Floats, sizes: Floats, log_likelihood: float, state: State
     ) -> float:
-        """Estimate the logarithm of the mass of a mode, in nats, for comparing modes."""
-        # If rows are Dirichlet, prevalence and rows are integrated out of the labels completed by
-        # their expected truths, and the effect of completing them is subtracted (Cheeseman and
-        # Stutz 1996); else this is the height of the mode on the scale of log-ratios.
+        """Estimate the log mass of a mode, in nats, for the comparison of modes."""
+        # For Dirichlet rows, this is the Cheeseman-Stutz approximation (1996): the marginal
+        # likelihood of the labels completed with expected truths, corrected for the completion.
+        # Otherwise, it is the height of the mode on the log-ratio scale.
         shapes = self.collapsed(state)
         if shapes is None:
             return log_likelihood + self.log_penalty(state)
@@ -109,18 +109,18 @@ class ConjugateModel(ConfusionModel):
         return float(log_likelihood - plain + total)
 
     def rows_penalty(self, state: State, prior: Floats) -> float:
-        """Return the part of the penalty that concerns rows with these pseudo-counts."""
+        """Return the EM penalty of the rows, given their pseudo-counts."""
         rows = np.transpose(state.log_confusion, (0, 2, 1))
         return _weighted(np.broadcast_to(prior, rows.shape), rows)
 
     def prevalence_penalty(self, state: State) -> float:
-        """Return the part of the penalty that concerns the prevalence."""
+        """Return the EM penalty of the prevalence."""
         return _weighted(self.prevalence.alpha(len(state.log_prevalence)), state.log_prevalence)
 
     def with_mode(
         self, counts: Floats, sizes: Floats, alpha: Floats, population: dict[str, Floats]
     ) -> State:
-        """Prevalence and rows at their mode given counts, alpha [truth, label] or by row."""
+        """Return the mode of prevalence and rows; alpha [truth, label] or [row, truth, label]."""
         k = len(sizes)
         total = counts + np.swapaxes(alpha, -1, -2)
         weight = total.sum(axis=1, keepdims=True)
@@ -130,11 +130,11 @@ class ConjugateModel(ConfusionModel):
             return State(np.log(share / share.sum()), np.log(rows), population)
 
     def free(self, state: State) -> Floats:
-        """Parameters that EM estimates as one vector of log-ratios, for leaps between its steps."""
+        """Return the EM parameters as one vector of log-ratios, for the acceleration of EM."""
         return np.concatenate([state.log_prevalence, state.log_confusion.ravel()])
 
     def from_free(self, vector: Floats, like: State) -> State:
-        """State of such a vector; `like` gives the shapes, and what EM holds."""
+        """Return the state of a free vector; `like` has the shapes and the fixed population."""
         k = len(like.log_prevalence)
         rows = vector[k:].reshape(like.log_confusion.shape)
         return State(log_shares(vector[:k], 0), log_shares(rows, 1), like.population)
@@ -143,7 +143,7 @@ class ConjugateModel(ConfusionModel):
         return self.kept_values(state)
 
     def kept_values(self, state: State) -> dict[str, Floats]:
-        """Return what engines keep of a state: variables of a result, or what gives these."""
+        """Return the values of a state that engines keep."""
         confusion = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))
         return {
             "prevalence": np.exp(state.log_prevalence),
@@ -153,20 +153,20 @@ class ConjugateModel(ConfusionModel):
 
 
 def added(priors: dict[str, Floats]) -> Floats:
-    """Add up log prior densities [draw]: prevalence, rows, and what these come from."""
+    """Return the sum of log prior densities [draw] over variables."""
     others = {name: values for name, values in priors.items() if name != "prevalence"}
     rows = others.pop("confusion", 0.0)
     return np.asarray(priors["prevalence"] + (rows + sum(others.values())))
 
 
 def log_shares(x: Floats, axis: int) -> Floats:
-    """Log shares that add up to one along an axis, from their log-ratios."""
+    """Return the log probabilities along an axis from log-ratios."""
     x = x - x.max(axis=axis, keepdims=True)
     return np.asarray(x - np.log(np.exp(x).sum(axis=axis, keepdims=True)))
 
 
 def log_multinomial(counts: Floats, shapes: Floats, axis: int) -> float:
-    """Log Dirichlet-multinomial density of (soft) counts in order, summed over all vectors."""
+    """Return the Dirichlet-multinomial log density of (soft) sequences, summed over vectors."""
     from scipy.special import gammaln
 
     shapes = np.broadcast_to(np.where(shapes > 0, shapes, 1.0), counts.shape)

@@ -1,4 +1,4 @@
-"""Dawid & Skene: every coder has a confusion matrix, independent of the other coders."""
+"""Dawid & Skene: each coder has an independent confusion matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True)
 class DawidSkene(ConjugateModel):
-    r"""Dawid & Skene's model: an own confusion matrix for every coder.
+    r"""Dawid & Skene's model: a separate confusion matrix for each coder.
 
     .. math::
 
@@ -52,7 +52,7 @@ class DawidSkene(ConjugateModel):
 
     @classmethod
     def unsmoothed(cls) -> DawidSkene:
-        """Return the model without any prior: maximum likelihood, for the ``em`` engine only.
+        """Return the model without priors: maximum likelihood, for the ``em`` engine only.
 
         Examples
         --------
@@ -67,22 +67,20 @@ class DawidSkene(ConjugateModel):
 
     def updated(self, earlier: Earlier) -> Self:
         draws = earlier.draws_of("confusion")
-        if draws.ndim == 4:  # a new coder is any of the coders there were
+        if draws.ndim == 4:  # new coders resemble a random earlier coder
             draws = draws.reshape(-1, *draws.shape[2:])
         table = as_table(dirichlet_like(draws) * earlier.weight)
         confusion = Rows(table, earlier.labels)
         return replace(self, prevalence=earlier.prevalence, confusion=confusion)
 
     def row_counts(self, n_labels: int) -> Floats:
-        """Dirichlet pseudo-counts [truth, label] of a matrix; derived models give others."""
+        """Return the Dirichlet pseudo-counts [truth, label] of a matrix."""
         return self.confusion.alpha(n_labels)
 
     def row_prior(self, state: State) -> Floats:
-        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         return self.row_counts(len(state.log_prevalence))
 
     def collapsed(self, state: State) -> Floats | None:
-        """Pseudo-counts of rows that are Dirichlet given counts of labels."""
         return self.row_prior(state)
 
     def start(self, counts: Floats, sizes: Floats) -> State:
@@ -117,8 +115,7 @@ class Pooled(DawidSkene):
         \pi \sim Dir(a), \quad \zeta_k \sim Dir(\alpha_k), \quad
         c_i \sim Cat(\pi), \quad y_n \sim Cat(\zeta_{c_{i_n}})
 
-    Use it if single coders cannot be identified or have few labels each; a floor to compare
-    other models with.
+    Use it if coders are anonymous or have few labels each, or as a baseline for other models.
 
     Parameters
     ----------

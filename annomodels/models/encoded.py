@@ -1,4 +1,4 @@
-"""Items as kernels and PyMC take them: runs of (matrix row, label), equal items collapsed."""
+"""Items in the format of kernels and PyMC: runs of (matrix row, label), equal items merged."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Ints = NDArray[Any]
 class Encoded:
     """Patterns of labels with their multiplicity."""
 
-    starts: Ints  # where the labels of each pattern begin, shape [pattern + 1]
-    # which confusion matrix speaks (a coder, or 0 when all share one), shape [annotation]
+    starts: Ints  # index of the first label of each pattern, shape [pattern + 1]
+    # index of the confusion matrix (the coder, or 0 if all share one), shape [annotation]
     row: Ints
     label: Ints  # label codes, shape [annotation]
     gold: Ints  # known truth, -1 where unknown, shape [pattern]
@@ -32,9 +32,9 @@ class Encoded:
     inverse: Ints  # pattern of each item, shape [item]
     n_rows: int  # number of confusion matrices and of labels
     n_labels: int
-    n_silent: int = 0  # how many of the last matrices give labels that are no votes
-    # kind of the items of each pattern, shape [pattern], where items differ before they are
-    # labeled; see :attr:`Model.item_kinds`
+    n_silent: int = 0  # number of final matrices whose labels are not votes
+    # kind of the items of each pattern, shape [pattern], if items differ before labeling;
+    # see :attr:`Model.item_kinds`
     kind: Ints | None = None
 
     @property
@@ -44,13 +44,13 @@ class Encoded:
 
     @cached_property
     def arrays(self) -> tuple[Ints, ...]:
-        """The arguments every pass begins with: starts, cell row * labels + label, gold."""
+        """First arguments of each pass: starts, cells (row * labels + label), gold."""
         return self.starts, self.cell, self.gold
 
     @cached_property
     def cell(self) -> Ints:
-        """Place of each annotation in a table [row * label], shape [annotation]."""
-        # without a sign, so that the loops need not ask whether an index counts from the end
+        """Index of each annotation in a table [row * label], shape [annotation]."""
+        # unsigned, so that compiled loops skip the check for negative indices
         small = self.n_rows * self.n_labels <= np.iinfo(np.uint32).max
         cell: NDArray[Any] = self.row.astype(np.uint32 if small else np.uint64)
         cell *= self.n_labels
@@ -59,14 +59,14 @@ class Encoded:
 
     @cached_property
     def volume(self) -> NDArray[np.float64]:
-        """Share of the votes that each matrix gave, shape [row]."""
+        """Proportion of votes per matrix, shape [row]."""
         times = np.repeat(self.weight, np.diff(self.starts))
         votes = np.bincount(self.row, times, minlength=self.n_rows)
         votes[self.n_rows - self.n_silent :] = 0
         return np.asarray(votes / votes.sum())
 
     def of_patterns(self, chosen: Ints, *, known: bool = True) -> Encoded:
-        """Return some of the patterns, with or without what is known of their truth."""
+        """Return the chosen patterns, with or without their known truths."""
         lengths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         take = np.repeat(self.starts[chosen] - starts[:-1], lengths) + np.arange(starts[-1])
@@ -90,9 +90,9 @@ class Encoded:
 def encode(
     data: Annotations, *, shared: bool = False, collapse: bool = True, kind: Ints | None = None
 ) -> Encoded:
-    """Bring annotations into the form that passes over the items need; `kind` [item]."""
+    """Encode annotations for passes over the items; `kind` [item]."""
     row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
-    gold = data.known.copy()  # writable with and without gold: kernels compile for one kind only
+    gold = data.known.copy()  # always writable, so that kernels compile for one type only
     n_rows = 1 if shared else data.n_coders
     silent = data.n_silent if isinstance(data, Expanded) else 0
     if not collapse:
@@ -121,7 +121,7 @@ def encode(
 def _patterns(
     starts: Ints, row: Ints, label: Ints, gold: Ints, n_labels: int, kind: Ints | None
 ) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    """First item of each pattern, pattern of each item, and number of items by pattern."""
+    """Return the first item of each pattern, the pattern of each item, and pattern sizes."""
     column = row.astype(np.int64) * n_labels + label
     lengths = np.diff(starts)
     inverse = np.empty(len(gold), dtype=np.int64)
@@ -142,16 +142,16 @@ def _patterns(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Expanded(Annotations):
-    """Annotations whose last rows say whether coders answered: these labels are no votes."""
+    """Annotations with further coders that record abstentions; their labels are not votes."""
 
     n_silent: int = 0  # number of abstention rows
 
 
 def expanded(data: Annotations) -> Expanded:
-    """Assign each coder a shadow for each kind of no answer."""
-    # The shadow of coder j and kind m is at place J (m + 1) + j. If the coder gave that kind, it
-    # says 1; if they gave a later kind or a class, 0; if they gave an earlier kind, nothing. For
-    # the confusion family, P(labels | truth) is then a product over coders and shadows.
+    """Add an abstention coder for each coder and kind of no answer."""
+    # The abstention coder of coder j and kind m has index J (m + 1) + j. Its label is 1 if coder j
+    # gave this kind, 0 for a later kind or a class, and missing for an earlier kind. In confusion
+    # models, P(labels | truth) is then a product over all coders, including abstention coders.
     kinds, coders = len(data.dont_know), data.n_coders
     none = np.empty((0, 3), dtype=np.int32)
     item_no, coder_no, kind = (none if data.unanswered is None else data.unanswered).T
@@ -178,12 +178,12 @@ def expanded(data: Annotations) -> Expanded:
 
 
 def require_fittable(data: Annotations) -> None:
-    """Refuse data from which no model of classes has anything to learn."""
+    """Reject data from which no model of classes can learn."""
     require_learnable(data.labels, data.n_coders, data.is_shared, data.source)
 
 
 def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, source: str) -> None:
-    """Refuse labels, coders or overlaps from which nothing can be learned."""
+    """Reject data with too few labels or coders, or without overlap between coders."""
     problems = []
     if len(labels) < 2:
         name = repr(labels[0])

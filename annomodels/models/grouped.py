@@ -1,4 +1,4 @@
-"""Groups of coders as a level of the hierarchy: people and programs, trained coders and a crowd."""
+"""Groups of coders in the hierarchy, such as people and programs, or experts and a crowd."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import ExpectedAccuracy, Variables
 from annomodels.types import Floats, Ints, TensorLike
 
-# what a variable of the population is called when there is one for each group
+# names of the population variables if each group has one
 BY_GROUP = {
     "population": "group_population",
     "concentration": "group_concentration",
@@ -28,7 +28,7 @@ BY_GROUP = {
 
 @dataclass(frozen=True)
 class GroupedCoders(HierarchicalDawidSkene):
-    r"""Hierarchical Dawid-Skene whose coders belong to groups with a population each.
+    r"""Hierarchical Dawid-Skene with a separate population for each group of coders.
 
     .. math::
 
@@ -36,26 +36,26 @@ class GroupedCoders(HierarchicalDawidSkene):
         \theta_{j,k} \sim Dir(s_{g_j,k}\, m_{g_j,k}), \quad c_i \sim Cat(\pi), \quad
         y_n \sim Cat(\theta_{j_n, c_{i_n}})
 
-    Coders borrow from their group and not from the others. The populations have one prior and
-    nothing else in common. With one group this is the hierarchical model, draw by draw.
+    Coders are pooled within their group only. The populations share only their prior. With one
+    group, the draws are those of the hierarchical model.
 
     Parameters
     ----------
     prevalence, population, concentration, returning, places
-        As in :class:`HierarchicalDawidSkene`; population and concentration are the prior of every
+        As in :class:`HierarchicalDawidSkene`; population and concentration are the priors of each
         group.
     groups
         Group of each coder, by name: a mapping, or pairs.
     rest
-        Group of the coders that `groups` does not name.
+        Group of coders that are not in `groups`.
     members
-        Group of each coder of the data as a place among :attr:`group_names`, filled in by
+        Group of each coder of the data as an index into :attr:`group_names`; set by
         :meth:`with_data`.
 
     References
     ----------
     B. Carpenter (2008). Multilevel Bayesian models of categorical data annotation. Technical
-    report, Alias-i, for the population of one group.
+    report, Alias-i (population of one group).
 
     Examples
     --------
@@ -86,7 +86,7 @@ class GroupedCoders(HierarchicalDawidSkene):
 
     @property
     def split(self) -> bool:
-        """Return True if the coders of the data fall into more than one group."""
+        """Return True if the coders of the data belong to more than one group."""
         return len(set(self.members)) > 1
 
     @property
@@ -96,7 +96,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         return self.groups
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows the group of each coder of the data; refuses names that are no coders."""
+        """Return a copy with the group of each coder of the data; rejects unknown coders."""
         known = super().with_data(data)
         given = dict(self._pairs)
         coders = [label_text(name) for name in data.coders]
@@ -131,24 +131,23 @@ class GroupedCoders(HierarchicalDawidSkene):
         return {name: accuracy[:, :, g] for g, name in enumerate(self.group_names)}
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        """Draw a matrix of a coder who is yet to come; None, since nobody says of which group."""
+        """Draw a matrix of a new coder; None for several groups, as its group is unknown."""
         return None if self.split else super().new_rows(draws_of, rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the expected accuracy of one population; None if there are several."""
+        """Return the expected accuracy for one population; None for several."""
         return None if self.split else super().expected_accuracy(draws_of)
 
     def called(self, name: str) -> str:
-        """Name of a variable of the populations in a result."""
         return BY_GROUP[name] if self.split else name
 
     @property
     def populations_along(self) -> tuple[str, ...]:
-        """Dimensions of the populations: the groups, if there are several."""
+        """Dimensions of the populations: the groups if the data have several."""
         return ("coder_group",) if self.split else ()
 
     def of_coders(self, shapes: TensorLike, v: Variables) -> TensorLike:
-        """Pseudo-counts of the rows of each coder, those of the group."""
+        """Return the pseudo-counts of each coder's rows, which are those of the group."""
         if not self.split:
             return super().of_coders(shapes, v)
         return shapes[..., v.data("members", np.array(self.members)), :, :]
@@ -157,19 +156,18 @@ class GroupedCoders(HierarchicalDawidSkene):
         return np.array(self.members) if self.split else super().members_of(n_rows)
 
     def row_prior(self, state: State) -> Floats:
-        """Dirichlet pseudo-counts of the rows, shape [row, truth, label] if there are groups."""
+        """Return Dirichlet pseudo-counts of the rows, [row, truth, label] for several groups."""
         shapes = super().row_prior(state)
         if not self.split:
             return shapes
         return self._shapes(np.ascontiguousarray(shapes[list(self.members)]))
 
     def population_at(self, counts: Floats) -> dict[str, Floats]:
-        """Most probable populations given soft counts [row, label, truth]."""
         if not self.split:
             return super().population_at(counts)
         member, parts = np.array(self.members), []
         for group in range(len(self.group_names)):
-            # coders of other groups are as if they had not labeled
+            # zero counts exclude the coders of other groups
             mine = np.where((member == group)[:, None, None], counts, 0.0)
             parts.append(super().population_at(mine))
         return {self.called(name): np.stack([part[name] for part in parts]) for name in parts[0]}
@@ -180,7 +178,7 @@ class GroupedCoders(HierarchicalDawidSkene):
 
 
 def refuse_strange(names: Sequence[str], source: str) -> None:
-    """Refuse names with a group that are no coders of the data."""
+    """Reject names with a group that are not coders of the data."""
     if names:
         many = counted(len(names), "name with a group is", "names with a group are")
         what = f"{many} not among the coders: {', '.join(names[:5])}."

@@ -1,4 +1,4 @@
-"""Hierarchical Dawid-Skene: coders are drawn from a population that is estimated too."""
+"""Hierarchical Dawid-Skene: coders are drawn from an estimated population."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from annomodels.types import AnyArray, Floats, Ints, Places, TensorLike
 if TYPE_CHECKING:
     from annomodels.kernels.rows import Populations
 
-# change of the log of a strength from which the mode of its row is sought again
+# minimum change of a log strength for a new search for the mode of its row
 LOOSE = 0.3
 POPULATION = "population", "concentration", "common_accuracy", "population_strength"
 
@@ -47,32 +47,32 @@ class HierarchicalDawidSkene(ConjugateModel):
         s_k \sim p(s), \quad \theta_{j,k} \sim Dir(s_k m_k), \quad c_i \sim Cat(\pi), \quad
         y_n \sim Cat(\theta_{j_n, c_{i_n}})
 
-    How alike the coders are (the concentration s) is estimated, so a coder with few labels borrows
-    from the others exactly as much as the data support. The mean row of a class is held near e(a),
-    which has the accuracy a that all classes share on its diagonal and uniform errors. Its strength
-    t is 300 by default, so that classes do not drift to where no label names them; with a spread,
-    ``Diagonal(300.0, 0.7, 10.0, spread=1.0)``, it is estimated for each class, and falls where the
-    labels say plainly that most coders take the class for its neighbor. It is what is fitted by
-    default where a stack cannot be.
+    The model estimates the concentration s, the similarity of the coders, so the data determine how
+    strongly coders with few labels are pooled. The prior keeps the mean row of a class near e(a),
+    which has the common accuracy a on its diagonal and uniform errors. Its strength t is 300 by
+    default, so that the meaning of a class cannot drift away from its label. With a spread,
+    ``Diagonal(300.0, 0.7, 10.0, spread=1.0)``, the strength is estimated for each class. It is low
+    if the labels clearly show that most coders confuse the class with a similar class. The
+    hierarchical model is the default if a stack is not applicable.
 
     Parameters
     ----------
     prevalence
         Prior of the prevalence of the classes.
     population
-        Prior of the population mean; a well anchored diagonal keeps classes from drifting.
+        Prior of the population mean; a strong diagonal keeps classes from drifting.
     concentration
         Prior of the concentration of each row, in pseudo-labels.
     returning
-        Rows of coders that are known from an earlier fit, see :func:`annomodels.prior_from`. They
-        are left out of the population, which describes the other coders.
+        Rows of coders from an earlier fit, see :func:`annomodels.prior_from`. The population
+        describes only the other coders.
     places
-        Place of each coder of the data among `returning`, -1 for others; :meth:`with_data` says it.
+        Index of each coder of the data in `returning`, -1 for others; set by :meth:`with_data`.
 
     References
     ----------
     B. Carpenter (2008). Multilevel Bayesian models of categorical data annotation. Technical
-    report, Alias-i. For two classes this is its beta-binomial model by coder.
+    report, Alias-i. For two classes, this is the beta-binomial model by coder.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class HierarchicalDawidSkene(ConjugateModel):
 
     @classmethod
     def carpenter(cls) -> HierarchicalDawidSkene:
-        """Return the priors of Carpenter (2008): means uniform, concentrations Pareto(1.5).
+        """Return the priors of Carpenter (2008): uniform means, Pareto(1.5) concentrations.
 
         Examples
         --------
@@ -121,12 +121,11 @@ class HierarchicalDawidSkene(ConjugateModel):
         )
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        """Draw a matrix [sample, truth, label] of a coder who is yet to come."""
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        # coders and their population are draws of the prior in data that are drawn from it; so the
-        # observed accuracy is then off the mean by a number with mean 0 and variance 1
+        # in data simulated from the prior, (observed accuracy - mean) / spread has mean 0 and
+        # variance 1
         prior = self.population
         if isinstance(prior, Rows) or self.returning:
             return None
@@ -142,7 +141,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return ExpectedAccuracy(seen, np.broadcast_to(mean, seen.shape), spread)
 
     def called(self, name: str) -> str:
-        """Name of a variable of the population in a result."""
+        """Return the name of a population variable in a result."""
         return name
 
     @property
@@ -183,7 +182,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return replace(super().confusion_parameter, about=about)
 
     def anchor(self, v: Variables) -> TensorLike:
-        """Pseudo-counts [truth, label] of the population mean given accuracy and strength."""
+        """Return the pseudo-counts [truth, label] of the population mean."""
         prior = self.population
         if isinstance(prior, Rows):
             return prior.alpha(v.n_labels)
@@ -197,7 +196,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return prior.strength * shares
 
     def of_coders(self, shapes: TensorLike, v: Variables) -> TensorLike:
-        """Pseudo-counts of the rows of each coder, shape [coder, truth, label]."""
+        """Return the pseudo-counts of each coder's rows, shape [coder, truth, label]."""
         return shapes[..., None, :, :]
 
     def rows_prior(self, v: Variables) -> DirichletRows:
@@ -210,7 +209,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return DirichletRows(shapes)
 
     def by_group(self, held: Mapping[str, AnyArray], axis: int) -> dict[str, AnyArray]:
-        """Variables of the populations with the groups along an axis, by the names of one."""
+        """Return the population variables by name, with groups along an axis."""
         names = {name: self.called(name) for name in POPULATION}
         found = {name: held[own] for name, own in names.items() if own in held}
         if self.populations_along:
@@ -218,34 +217,31 @@ class HierarchicalDawidSkene(ConjugateModel):
         return {name: np.expand_dims(values, axis) for name, values in found.items()}
 
     def members_of(self, n_rows: int) -> Ints:
-        """Group of each row."""
+        """Return the group of each row."""
         return np.zeros(n_rows, dtype=np.int64)
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         found = self.by_group(held, 1)
         mean, spread = found["population"], found["concentration"]
-        # room that nobody reads where accuracy or strength is not estimated
+        # unused output arrays if accuracy or strength is fixed
         accuracy = found.get("common_accuracy", np.empty(spread.shape[:-1], spread.dtype))
         strength = found.get("population_strength", np.empty(spread.shape, spread.dtype))
         return (mean, spread, accuracy, strength)
 
     def row_prior(self, state: State) -> Floats:
-        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         held = state.population
         mean, concentration = (held[self.called(name)] for name in ("population", "concentration"))
         return np.asarray(concentration[..., None] * mean)
 
     def collapsed(self, state: State) -> Floats | None:
-        """Pseudo-counts of rows that are Dirichlet given counts of labels."""
         return self._shapes(self.row_prior(state))
 
     def source(self, state: State) -> Populations:
-        """Return the population as the kernels take it, see ``kernels.rows``."""
         members = self.members_of(len(state.log_confusion))
         return self.populations(self.by_group(state.population, 0), members)
 
     def populations(self, held: Mapping[str, Floats], member: Ints) -> Populations:
-        """Return populations of groups, by the names of those of one, as the kernels take them."""
+        """Return the populations of groups in the format of ``kernels.rows``."""
         from annomodels.kernels.rows import Populations
 
         prior, shape = self.population, held["concentration"].shape
@@ -264,38 +260,37 @@ class HierarchicalDawidSkene(ConjugateModel):
         )  # fmt: skip
 
     def own_rows(self, n_labels: int) -> Floats:
-        """Pseudo-counts [row, truth, label] of returning coders, 0 for all others; or empty."""
+        """Return pseudo-counts [row, truth, label] of returning coders, else 0; empty if none."""
         if not any(place >= 0 for place in self.places):
             return np.empty((0, n_labels, n_labels))
         none = np.zeros((n_labels, n_labels))
         return np.stack([none if n < 0 else self.returning[n].alpha(n_labels) for n in self.places])
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows which coders of the data return."""
         super().with_data(data)
         where = {rows.coder: n for n, rows in enumerate(self.returning)}
         places = tuple(where.get(label_text(name), -1) for name in data.coders)
         return replace(self, places=places if self.returning else ())
 
     def of_rows(self, chosen: NDArray[np.int64]) -> Self:
-        """Model of some of the rows."""
+        """Return the model of the chosen rows."""
         if not self.places:
             return self
         return replace(self, places=tuple(self.places[j] for j in chosen))
 
     def _shapes(self, row_prior: Floats) -> Floats:
-        """Pseudo-counts [truth, label], or [row, truth, label] where coders return."""
+        """Return pseudo-counts [truth, label]; [row, truth, label] with returning coders."""
         own = self.own_rows(row_prior.shape[-1])
         return np.where(own > 0, own, row_prior) if len(own) else row_prior
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         population = self.population_at(counts)
-        # row_prior asks for the populations only
+        # row_prior uses only the population of a state
         shapes = self._shapes(self.row_prior(State(np.log(sizes + 1.0), np.empty(0), population)))
         return self.with_mode(counts, sizes, shapes, population)
 
     def population_at(self, counts: Floats) -> dict[str, Floats]:
-        """Most probable population given soft counts [row, label, truth]."""
+        """Return the mode of the population given soft counts [row, label, truth]."""
         from annomodels.models.population import anchor_strength, population_mode
 
         prior, k = self.population, counts.shape[1]
@@ -303,7 +298,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         others = counts[own[:, 0, 0] == 0] if len(own) else counts
         population: dict[str, Floats] = {}
         if isinstance(prior, Diagonal) and prior.estimated:
-            # the share of right labels under the soft counts, weighed as the prior does
+            # proportion of correct labels in the soft counts, with the prior's pseudo-labels
             right = np.einsum("jkk->", others)
             accuracy = (right + prior.beta.a) / (others.sum() + prior.certainty)
             prior = Diagonal(prior.strength, float(accuracy), spread=prior.spread)
@@ -322,7 +317,6 @@ class HierarchicalDawidSkene(ConjugateModel):
         return population
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """M-step with the population held: the mode given expected counts."""
         shapes = self._shapes(self.row_prior(state))
         return self.with_mode(counts, sizes, shapes, state.population)
 
@@ -333,12 +327,12 @@ class HierarchicalDawidSkene(ConjugateModel):
     def log_evidence(
         self, counts: Floats, sizes: Floats, log_likelihood: float, state: State
     ) -> float:
-        """Estimate the logarithm of the mass of a mode, that of its population included."""
+        """Estimate the log mass of a mode, including its population."""
         found = super().log_evidence(counts, sizes, log_likelihood, state)
         return found + self.log_population(state.population)
 
     def log_population(self, held: dict[str, Floats]) -> float:
-        """Log prior density of the population, on the scale of log-ratios and logarithms."""
+        """Return the log prior density of the population, on the log-ratio and log scales."""
         k = held[self.called("concentration")].shape[-1]
         names = [own for own in map(self.called, POPULATION) if own in held]
         known = {name: held[name][None] for name in names}

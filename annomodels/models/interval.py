@@ -1,4 +1,4 @@
-"""Interval labels: the truth is a number, and coders have a bias, a scale and a noise."""
+"""Interval labels: the truth is a number, and coders have a bias, a scale and noise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Interval(Model):
-    r"""Gaussian truth; every coder has a bias, a scale and a noise, every item a difficulty.
+    r"""Gaussian truth; coders have a bias, a scale and noise, items have a difficulty.
 
     .. math::
 
@@ -39,17 +39,17 @@ class Interval(Model):
         y_n = \text{round}(y_n^*), \quad
         y_n^* \sim N(\mu + b_j + s_j (x_i - \mu), \; \delta_i^2 \sigma_j^2)
 
-    A bias is the mean excess of a coder's labels at the average item. Over the population of
-    coders, scales average 1 and biases 0, which ties the truth to the scale of the labels. The
-    mean of the coders' variances is v, and the mean of the squared difficulties is 1, so both are
-    identified.
-    An item on which coders disagree gets a difficulty above 1 and less weight elsewhere: its labels
-    are Student-t distributed, with four degrees of freedom or more. A coder with a negative scale
-    has reversed the scale.
+    The bias of a coder is the mean deviation of the coder's labels at the average item. In the
+    population of coders, scales have mean 1 and biases have mean 0, so the truth has the scale of
+    the labels. The mean of the coders' variances is v, and the mean of the squared difficulties is
+    1, so both are identified.
+    If coders disagree on an item, the item has a difficulty above 1, and its labels have less
+    weight in the estimates of the coders: they have a Student t distribution with at least four
+    degrees of freedom. A negative scale means that the coder uses a reversed scale.
 
-    Labels are rounded to the steps of the scale, and a label at an end of the scale means
-    this value or anything beyond. If all coders answer 0, the truth may lie at 0 or below; it is
-    not measured without error.
+    Labels are rounded to the steps of the scale, and a label at an end of the scale means this
+    value or anything beyond. If all coders answer 0, the truth may be 0 or below and remains
+    uncertain.
 
     Parameters
     ----------
@@ -58,25 +58,25 @@ class Interval(Model):
     truth_spread, bias_spread, scale_spread
         Priors of the standard deviations of truths, biases and scales.
     noise
-        Prior of the coders' noise, the root of their mean variance.
+        Prior of the coders' noise, the square root of their mean variance.
     coder_shape, item_shape
-        Priors of how alike the coders' variances, and the items' difficulties, are; large values
-        mean alike.
+        Priors of the similarity of the coders' variances and of the items' difficulties; large
+        values mean similar.
     centre, unit
-        Zero point and unit of all priors, as numbers on the scale of the labels; None takes mean
+        Zero point and unit of all priors, as numbers on the scale of the labels; None uses the mean
         and standard deviation of all labels.
     step
-        Step of the scale; None takes the smallest distance of labels that occur, 0 takes labels as
-        exact (for fine scales without ends; mixes faster).
+        Step of the scale; None uses the smallest difference between observed labels, 0 treats
+        labels as exact (for fine scales without ends; mixes faster).
     ends
-        Smallest and largest label of the scale; None takes an extreme for an end where at least
-        2 % of the labels stand there.
+        Smallest and largest label of the scale; None treats an extreme as an end if it has at least
+        2 % of the labels.
 
     References
     ----------
-    The additive part is the two-way random effects model behind the intraclass correlation
-    (Shrout & Fleiss 1979, doi:10.1037/0033-2909.86.2.420); scale and precision of coders as in
-    Raykar et al. (2010), Learning from crowds, JMLR 11.
+    The additive part is the two-way random effects model of the intraclass correlation (Shrout &
+    Fleiss 1979, doi:10.1037/0033-2909.86.2.420); scale and precision of coders as in Raykar et al.
+    (2010), Learning from crowds, JMLR 11.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Interval(Model):
         return True
 
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables of the posterior, in units of the labels."""
+        """Declare the variables of the posterior, in label units."""
         mean, *positive = POPULATION
         return (
             Parameter(mean),
@@ -129,11 +129,11 @@ class Interval(Model):
         )
 
     def require_fittable(self, data: Annotations) -> None:
-        """Refuse data without numbers, or that cannot tell noise from truth."""
+        """Reject data without numbers, or in which noise and truth are not identified."""
         self.encode(data)
 
     def encode(self, data: Annotations) -> NumericLabels:
-        """Bring annotations into the standard units, steps and ends of this model."""
+        """Encode annotations in standard units, with the steps and ends of this model."""
         return numeric_labels(data, self.centre, self.unit, self.step, self.ends)
 
     def story(self) -> list[str]:
@@ -153,7 +153,7 @@ class Interval(Model):
         ]
 
     def prior_numbers(self) -> Floats:
-        """Return the priors as the sampler takes them, see ``kernels.interval``."""
+        """Return the priors in the format of ``kernels.interval``."""
         spreads = (self.truth_spread, self.bias_spread, self.scale_spread, self.noise)
         shapes = (self.coder_shape, self.item_shape)
         tail = [number for s in shapes for number in (math.log(s.median), s.spread)]
@@ -163,12 +163,12 @@ class Interval(Model):
     def mean_labels(
         values: Mapping[str, TensorLike], item: TensorLike, coder: TensorLike
     ) -> TensorLike:
-        """Return the means of labels [annotation], neither rounded nor cut off."""
+        """Return the means of labels [annotation], without rounding and censoring."""
         deviation = values["truth"][item] - values["truth_mean"]
         return values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
 
     def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model in standard units, truths summed out if labels are exact."""
+        """Build the PyMC model in standard units, with truths summed out if labels are exact."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -179,7 +179,7 @@ class Interval(Model):
             for name in POPULATION[5:]:
                 prior = getattr(self, name)
                 v[name] = pm.LogNormal(name, math.log(prior.median), prior.spread)
-            # in units of their spreads, so that the sampler finds its way where these are small
+            # in units of their spreads, so that the sampler can explore small spreads
             bias, scale = (pm.Normal(f"{name}_raw", dims="coder") for name in ("bias", "scale"))
             v["bias"] = pm.Deterministic("bias", v["bias_spread"] * bias, dims="coder")
             stretch = 1.0 + v["scale_spread"] * scale
@@ -206,9 +206,9 @@ class Interval(Model):
 
 
 def labels_logp(xp: ModuleType, v: Mapping[str, TensorLike], labels: NumericLabels) -> TensorLike:
-    """Log density of the labels given parameters, for NumPy arrays and PyTensor variables."""
-    # the labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
-    # inverse follow from sums over its labels (Sherman & Morrison 1950)
+    """Return the log density of the labels, for NumPy arrays and PyTensor variables."""
+    # the labels of an item are jointly normal with covariance D + tau^2 s s'; its determinant and
+    # inverse follow from sums over the labels (Sherman & Morrison 1950)
     of = (lambda _, values: values) if xp is np else observed
     item, coder = of("item", labels.item), of("coder", labels.coder)
     weight = v["ease"][item] * v["precision"][coder]
@@ -234,18 +234,18 @@ def labels_logp(xp: ModuleType, v: Mapping[str, TensorLike], labels: NumericLabe
 
 
 def _log_cells(v: Mapping[str, TensorLike], labels: NumericLabels) -> TensorLike:
-    """Log probability of the steps that the labels are, as a tensor."""
+    """Return the log probability of rounded and censored labels, as a tensor."""
     import pymc as pm
     import pytensor.tensor as pt
 
     item, coder = observed("item", labels.item), observed("coder", labels.coder)
     sd = (v["ease"][item] * v["precision"][coder]) ** -0.5
     mean = Interval.mean_labels(v, item, coder)
-    # an end beyond everything stands for none
+    # a very distant end represents an infinite one
     ends = {"low": labels.low, "high": labels.high}
     low, high = (observed(name, np.clip(x, -1e6, 1e6)) for name, x in ends.items())
     a, b = (low - mean) / sd, (high - mean) / sd
-    # on the side of the lower tail, where small probabilities keep their digits
+    # reflect to the lower tail, where small probabilities keep their precision
     flip = a + b > 0
     a, b = pt.switch(flip, -b, a), pt.switch(flip, -a, b)
     lower, upper = (pm.logcdf(pm.Normal.dist(), x) for x in (a, b))

@@ -1,4 +1,4 @@
-"""MACE: a coder knows the truth or guesses by a habit."""
+"""MACE: a coder knows the truth or guesses from a fixed distribution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNIFORM = 1e6
 
 
 def guessing_rows(competence: Floats, guess: Floats) -> Floats:
-    """Log confusion [row, label, truth] from competence [row] and guesses [row, label]."""
+    """Return the log confusion [row, label, truth] for competence [row], guesses [row, label]."""
     n_labels = guess.shape[1]
     known = competence[:, None, None] * np.eye(n_labels)[None]
     with np.errstate(divide="ignore"):
@@ -38,15 +38,15 @@ class Mace(ConjugateModel):
         \xi_j \sim Dir(\gamma), \quad c_i \sim Cat(\pi), \quad
         P(y_n = l \mid c_{i_n} = k) = \theta_{j_n} [l = k] + (1 - \theta_{j_n}) \xi_{j_n,l}
 
-    Made for spammers: what a coder says without knowing does not depend on the truth. It cannot
-    see that a coder takes one class for another.
+    The model is designed for spammers: guesses do not depend on the truth. It cannot represent a
+    coder who confuses one class with another.
 
     Parameters
     ----------
     prevalence
-        Prior of the prevalence of the classes. :meth:`hovy` holds it uniform, as the paper does.
+        Prior of the prevalence of the classes; uniform in :meth:`hovy`, as in the paper.
     competence
-        Prior of the probability that a coder knows.
+        Prior of the probability that a coder knows the truth.
     guess
         Prior of the coders' guesses.
 
@@ -73,9 +73,9 @@ class Mace(ConjugateModel):
 
     @classmethod
     def hovy(cls) -> Mace:
-        """Return the model of the paper: classes are equally frequent.
+        """Return the model of the paper, with equally frequent classes.
 
-        The prevalence has a prior so strong that it is uniform to three digits.
+        The prior of the prevalence is strong enough to keep it uniform to three digits.
 
         Examples
         --------
@@ -98,7 +98,6 @@ class Mace(ConjugateModel):
         )  # fmt: skip
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Log confusion [coder, truth, label] given competences and guesses."""
         theta = v["competence"][:, None, None]
         return v.xp.log(theta * np.eye(v.n_labels) + (1.0 - theta) * v["guess"][:, None, :])
 
@@ -106,7 +105,6 @@ class Mace(ConjugateModel):
         return (held["competence"], held["guess"])
 
     def source(self, state: State) -> Guessing:
-        """Return competences and guesses as the kernels take them, see ``kernels.rows``."""
         from annomodels.kernels.rows import Guessing
 
         held = state.population
@@ -117,7 +115,7 @@ class Mace(ConjugateModel):
         k = len(sizes)
         given = counts.sum(axis=(1, 2))
         right = np.einsum("jkk->j", counts)
-        # what is right beyond chance was known; a habit shows in the labels that are wrong
+        # accuracy beyond chance estimates competence; wrong labels estimate guesses
         known = np.clip((right + 0.5) / (given + 1.0), 1.5 / k, 1.0)
         competence = np.clip((k * known - 1.0) / (k - 1.0), 0.05, 0.95)
         wrong = counts.sum(axis=2) - np.einsum("jkk->jk", counts) + self.guess.alpha(k)
@@ -125,7 +123,7 @@ class Mace(ConjugateModel):
         return self._state(counts, sizes, competence, guess)
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """One more round of EM with who guessed as further missing data."""
+        """Run an EM step in which guessing is also missing data."""
         theta, xi = state.population["competence"], state.population["guess"]
         right = np.einsum("jkk->jk", counts)
         known = right * theta[:, None] / (theta[:, None] + (1.0 - theta)[:, None] * xi)
@@ -143,14 +141,12 @@ class Mace(ConjugateModel):
             return State(np.log(share / share.sum()), rows, population)
 
     def free(self, state: State) -> Floats:
-        """Parameters that EM estimates as one vector, on the scale of log-ratios."""
         theta, xi = state.population["competence"], state.population["guess"]
         with np.errstate(divide="ignore"):
             odds = np.log(theta) - np.log1p(-theta)
             return np.concatenate([state.log_prevalence, odds, np.log(xi).ravel()])
 
     def from_free(self, vector: Floats, like: State) -> State:
-        """State of such a vector."""
         k, n = len(like.log_prevalence), len(like.log_confusion)
         with np.errstate(over="ignore"):
             competence = 1.0 / (1.0 + np.exp(-vector[k : k + n]))

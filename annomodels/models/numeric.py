@@ -1,4 +1,4 @@
-"""Numbers as the interval model sees them: labels in standard units, and draws by name."""
+"""Data and draws of the interval model: labels in standard units, draws by name."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import ByName, Floats
 
-# parameters of the populations, in the order in which the sampler holds them
+# population parameters, in the order of the sampler
 POPULATION = (
     "truth_mean", "truth_spread", "bias_spread", "scale_spread", "noise", "coder_shape",
     "item_shape",
 )  # fmt: skip
-# parameters that carry the unit of the labels
+# parameters in label units
 IN_UNITS = ("truth_spread", "bias_spread", "noise", "bias", "noise_sd")
-# what a sampler of the PyMC model gives; the truth where it is not summed out
+# variables of the PyMC model; "truth" only if it is not summed out
 SAMPLED = (*POPULATION, "bias", "scale", "precision", "ease", "truth")
-# share of the labels at an extreme from which it counts as an end of the scale
+# minimum share of the labels at an extreme that is an end of the scale
 PILE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class NumericLabels:
-    """Labels in standard units: (value - centre) / unit."""
+    """Labels in standard units: (value - `centre`) / `unit`."""
 
     item: NDArray[Any]  # codes, shape [annotation]
     coder: NDArray[Any]
@@ -37,14 +37,14 @@ class NumericLabels:
     high: Floats
     known: Floats  # known truths in standard units, NaN where unknown, shape [item]
     n_coders: int  # number of coders
-    centre: float  # what was subtracted, and by what was divided, in units of the labels
+    centre: float  # zero point of the standard units, on the scale of the labels
     unit: float
-    # ends of the scale in units of the labels, infinite where it has none
+    # ends of the scale in label units, infinite without an end
     ends: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def exact(self) -> bool:
-        """Return True if labels are taken as they are, neither rounded nor cut off."""
+        """Return True if labels are exact, without rounding and censoring."""
         return bool((self.low == self.high).all())
 
     @property
@@ -55,7 +55,7 @@ class NumericLabels:
 
 @dataclass(frozen=True, eq=False)
 class NumberValues:
-    """Posterior of a fit, in units of the labels."""
+    """Posterior of a fit, in label units."""
 
     truth_mean: Floats
     truth_spread: Floats
@@ -68,7 +68,7 @@ class NumberValues:
 
     @classmethod
     def of(cls, posterior: ByName, *, mean: bool = False) -> Self:
-        """Take draws [chain, draw, ...] by name, chains behind each other, or their means."""
+        """Concatenate the chains of draws [chain, draw, ...], or return posterior means."""
         drawn = (np.asarray(posterior[each.name], dtype=float) for each in fields(cls))
         flat = (values.reshape(-1, *values.shape[2:]) for values in drawn)
         return cls(*(values.mean(axis=0) if mean else values for values in flat))
@@ -76,24 +76,24 @@ class NumberValues:
 
 @dataclass(frozen=True, eq=False)
 class NumberDraws:
-    """Draws of a sampler in standard units; leading dimensions are the same everywhere."""
+    """Draws of a sampler in standard units, all with the same leading dimensions."""
 
-    # parameters of the populations, in the order of ``POPULATION``, shape [..., parameter]
+    # population parameters in the order of ``POPULATION``, shape [..., parameter]
     population: Floats
     bias: Floats  # shape [..., coder]
     scale: Floats
     precision: Floats
-    ease: Floats | None = None  # shape [..., item], where they were drawn
+    ease: Floats | None = None  # shape [..., item], if drawn
     truth: Floats | None = None
 
     @classmethod
     def of(cls, drawn: Mapping[str, Floats]) -> Self:
-        """Take them from variables of the PyMC model by name."""
+        """Collect draws from variables of the PyMC model."""
         population = np.stack([drawn[name] for name in POPULATION], axis=-1)
         return cls(population, *(drawn.get(each.name) for each in fields(cls)[1:]))  # type: ignore[arg-type]
 
     def pymc_start(self, labels: NumericLabels, deviation: Floats) -> dict[str, Floats]:
-        """Return variables of the PyMC model at one draw; `deviation` [item] of the truths."""
+        """Return the PyMC variables for one draw and deviations [item] of the truths."""
         out: dict[str, Any] = dict(zip(POPULATION, self.population, strict=True))
         out["bias_raw"] = self.bias / out["bias_spread"]
         out["scale_raw"] = (self.scale - 1.0) / out["scale_spread"]
@@ -103,7 +103,7 @@ class NumberDraws:
         return {name: np.asarray(value, dtype=float) for name, value in out.items()}
 
     def in_units(self, labels: NumericLabels) -> dict[str, Floats]:
-        """Return the posterior by name, in units of the labels."""
+        """Return the posterior by name, in label units."""
         drawn = {name: self.population[..., place] for place, name in enumerate(POPULATION)}
         drawn |= {"bias": self.bias, "scale": self.scale, "noise_sd": self.precision**-0.5}
         out = {name: v * labels.unit if name in IN_UNITS else v for name, v in drawn.items()}
@@ -111,7 +111,7 @@ class NumberDraws:
         return out
 
     def truth_given(self, labels: NumericLabels) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the truths given draws [chain, draw, ...] of all else."""
+        """Return mean and sd of the truths, conditional on draws [chain, draw, ...]."""
         assert self.ease is not None
         mu, spread = self.population[..., 0], self.population[..., 1]
         mean, sd = np.empty((2, *mu.shape, labels.n_items))
@@ -136,7 +136,7 @@ def numeric_labels(
     step: float | None = None,
     ends: tuple[float, float] | None = None,
 ) -> NumericLabels:
-    """Bring annotations whose labels are numbers into standard units."""
+    """Encode annotations with numeric labels in standard units."""
     values = data.values
     used = np.unique(data.label)
     if not np.isfinite(values[used]).all():
@@ -186,7 +186,7 @@ def numeric_labels(
 
 
 def _ends(y: Floats) -> tuple[float, float]:
-    """Extremes at which labels pile up; infinite where they do not."""
+    """Return the extremes with many labels; infinite for other extremes."""
     low, high = float(y.min()), float(y.max())
     return (
         low if (y == low).mean() >= PILE else -np.inf,

@@ -1,4 +1,4 @@
-"""Data of a PyMC model as values of named variables, so that they are no part of its graph."""
+"""Data of a PyMC model as data variables instead of constants of its graph."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def observed(name: str, values: object) -> Tensor:
-    """Register numbers from the data as a data variable of the PyMC model, in a model context."""
-    # numbers that are constants of a graph are compiled into the code, which then serves these data
-    # only; a variable without a fixed length leaves the code open for data of any size
+    """Register an array as a data variable of the PyMC model; call inside a model context."""
+    # PyTensor compiles constants into the code, which then works for these data only; variables
+    # without a fixed length allow data of any size
     import pymc as pm
 
     array = np.asarray(values)
@@ -28,12 +28,12 @@ def observed(name: str, values: object) -> Tensor:
 
 
 def observed_sparse(name: str, matrix: csr_matrix) -> SparseVariable:
-    """Register a sparse matrix of the data, in a model context; only its width is in the graph."""
+    """Register a sparse matrix of data, in a model context; only its width is a constant."""
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse
 
-    # sparse variables of PyTensor have indices of 32 bits
+    # sparse variables of PyTensor have 32-bit indices
     indices, starts = (
         pm.Data(f"data_{name}_{part}", values.astype(np.int32))
         for part, values in (("indices", matrix.indices), ("starts", matrix.indptr))
@@ -43,7 +43,7 @@ def observed_sparse(name: str, matrix: csr_matrix) -> SparseVariable:
 
 
 def names_items() -> bool:
-    """Return True if the PyMC model names its items, so that each has a separate likelihood."""
+    """Return True if the PyMC model names its items, so that each needs a log likelihood."""
     import pymc as pm
 
     return "item" in pm.modelcontext(None).coords
@@ -56,9 +56,9 @@ def observed_labels(
     *parameters: Tensor,
     signature: str,
 ) -> Tensor:
-    """Register the labels themselves as an observed variable; called in a model context."""
-    # It is one distribution of all labels, ``labels`` [annotation]: its log density has the truth
-    # summed out, and a draw from it labels all items again.
+    """Register the labels as an observed variable; call inside a model context."""
+    # ``labels`` [annotation] is one joint distribution of all labels: its log density has the truth
+    # summed out, and a draw contains new labels for all items.
     import pymc as pm
 
     given = observed("labels", codes.label)
@@ -76,7 +76,7 @@ def observed_labels(
 
 
 def items_of(codes: Encoded) -> tuple[Ints, SparseVariable]:
-    """Return the item of each label, [annotation], and a sparse table that sums labels by item."""
+    """Return the item of each label [annotation], and a sparse matrix for sums by item."""
     from pytensor import sparse
     from scipy.sparse import csr_matrix
 
@@ -87,7 +87,7 @@ def items_of(codes: Encoded) -> tuple[Ints, SparseVariable]:
 
 
 def by_item(log_likelihood: Tensor) -> Tensor:
-    """Register the log likelihood of each item [item], truth summed out; in a model context."""
+    """Register the log likelihood [item], truth summed out; call inside a model context."""
     import pymc as pm
 
     return pm.Deterministic("log_likelihood", log_likelihood, dims="item")

@@ -1,4 +1,4 @@
-"""One coin: a coder is right with one probability, whatever the truth, and errors are uniform."""
+"""One coin: a coder has the same accuracy in all classes, and errors are uniform."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def coin_rows(accuracy: Floats, n_labels: int) -> Floats:
-    """Log confusion [row, label, truth] from accuracies [row, 1] or [row, truth]."""
+    """Return the log confusion [row, label, truth] for accuracies [row, 1] or [row, truth]."""
     wide = np.broadcast_to(accuracy, (len(accuracy), n_labels))[:, None, :]
     right = np.eye(n_labels, dtype=bool)[None]
     with np.errstate(divide="ignore"):
@@ -37,8 +37,8 @@ class OneCoin(ConjugateModel):
         P(y_n = l \mid c_{i_n} = k) = \rho_{j_n} \text{ if } l = k \text{, else }
         \frac{1 - \rho_{j_n}}{K - 1}
 
-    The smallest model that tells coders apart: for few labels per coder, many classes, or classes
-    that are alike. It cannot see that a coder confuses two labels or prefers one.
+    This is the smallest model with separate coders, for few labels per coder, many classes, or
+    similar classes. It cannot represent a coder who confuses two labels or prefers one.
 
     Parameters
     ----------
@@ -73,7 +73,6 @@ class OneCoin(ConjugateModel):
         return (Parameter("accuracy", dims, "unit", watched="", prior=self.accuracy, about=about),)
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Log confusion [coder, truth, label] given the accuracies."""
         right = v["accuracy"]
         right = right[:, None, None] if self.n_columns(v.n_labels) == 1 else right[:, :, None]
         eye = np.eye(v.n_labels, dtype=bool)
@@ -84,14 +83,13 @@ class OneCoin(ConjugateModel):
         return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
 
     def source(self, state: State) -> Coins:
-        """Return the accuracies as the kernels take them, see ``kernels.rows``."""
         from annomodels.kernels.rows import Coins
 
         accuracy = state.population["accuracy"]
         return Coins(accuracy.reshape(len(accuracy), -1), self.accuracy.counts)
 
     def n_columns(self, n_labels: int) -> int:
-        """Return the number of accuracies of a coder."""
+        """Return the number of accuracies per coder."""
         return 1
 
     def start(self, counts: Floats, sizes: Floats) -> State:
@@ -111,25 +109,22 @@ class OneCoin(ConjugateModel):
         return State(log_prevalence, rows, {"accuracy": np.ascontiguousarray(held)})
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        """M-step: the mode given expected counts, on the scale of log-odds."""
         return self.start(counts, sizes)
 
     def free(self, state: State) -> Floats:
-        """Parameters that EM estimates as one vector: log prevalence, log-odds of accuracies."""
         accuracy = state.population["accuracy"].ravel()
         with np.errstate(divide="ignore"):
             odds = np.log(accuracy) - np.log1p(-accuracy)
         return np.concatenate([state.log_prevalence, odds])
 
     def from_free(self, vector: Floats, like: State) -> State:
-        """State of such a vector."""
         k = len(like.log_prevalence)
         with np.errstate(over="ignore"):
             accuracy = 1.0 / (1.0 + np.exp(-vector[k:]))
         return self._state(log_shares(vector[:k], 0), accuracy.reshape(len(like.log_confusion), -1))
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-odds."""
+        """Return the EM penalty: the log prior on the log-odds scale."""
         accuracy = state.population["accuracy"]
         a, b = self.accuracy.counts
         rows = a * np.log(accuracy).sum() + b * np.log1p(-accuracy).sum()
@@ -153,8 +148,8 @@ class ClassConditional(OneCoin):
         P(y_n = l \mid c_{i_n} = k) = \rho_{j_n,k} \text{ if } l = k \text{, else }
         \frac{1 - \rho_{j_n,k}}{K - 1}
 
-    Between one coin and Dawid-Skene, which it is for two classes. It sees that a class is hard for
-    a coder, not which wrong label the coder prefers.
+    This model lies between one-coin and Dawid-Skene; for two classes, it equals Dawid-Skene. It
+    represents the difficulty of a class for a coder, but no preference for a wrong label.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pairs of mentions and antecedents: which readings are true, judged by coders with rates."""
+"""Pairs of mentions and antecedents: true readings, estimated from decisions of coders."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class PairValues:
 
     @classmethod
     def of(cls, posterior: ByName) -> PairValues:
-        """Take them from draws by name."""
+        """Build the values from draws by name."""
         return cls(*(np.asarray(posterior[each.name], dtype=float) for each in fields(cls)))
 
 
 @dataclass(frozen=True)
 class PairModel(Model):
-    """Base of both models of pairs: rates of coders are Beta around a population's mean."""
+    """Base of both pair models: rates of coders are Beta around a population mean."""
 
     truth: ClassVar[Literal["class", "number", "link"]] = "link"
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     single: ClassVar[bool]
-    # what a rate is of, for each class
+    # names of the rates of each class
     quantities: ClassVar[tuple[str, ...]]
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(10.0, 1.0))
 
@@ -73,7 +73,7 @@ class PairModel(Model):
                 about=f"Concentration of the coders around it: {self.concentration.in_words}.",
             ),
             Parameter("rate", ("coder", "kind"), "unit", prior=rates),
-            # with the truth summed out; it moves with the rates of all coders, which are many
+            # with the truth summed out; it monitors the mixing of the many coder rates
             Parameter("log_likelihood"),
         )  # fmt: skip
 
@@ -84,21 +84,21 @@ class PairModel(Model):
     @property
     @abstractmethod
     def about_means(self) -> str:
-        """Priors of the population means as text."""
+        """Priors of the population means, as text."""
 
     def require_fittable(self, data: object) -> None:
-        """Refuse annotations, which name no antecedents."""
+        """Reject annotations, which do not name antecedents."""
         raise NotApplicable(
             f"The {self.title} model is of mentions and their antecedents, not of labels of "
             "items. Fit it to am.coref.pairs(documents or a table of judgments)."
         )
 
     def encode(self, data: Candidates) -> Candidates:
-        """Candidates as this model sees them, with "none of these" among them if it may be."""
+        """Return the candidates, with "none of these" if the model allows it."""
         return data.with_none() if self.has_none else data
 
     def coords(self, labels: Sequence[str]) -> dict[str, list[str]]:
-        """Names of classes, of kinds of rates, and of numbers of readings that are true."""
+        """Return the names of classes, of kinds of rates, and of counts of true readings."""
         return {
             "class": [*labels, NONE] if self.has_none else [*labels],
             "kind": [f"{q} of {name}" for name in labels for q in self.quantities],
@@ -107,18 +107,18 @@ class PairModel(Model):
 
     @abstractmethod
     def prevalence_prior(self, n_classes: int) -> Floats:
-        """Pseudo-counts of the prevalence, shape [class, 2]."""
+        """Return the pseudo-counts of the prevalence, shape [class, 2]."""
 
     @abstractmethod
     def anchor(self, n_classes: int) -> Floats:
-        """Pseudo-counts of the population means, shape [kind, 2]."""
+        """Return the pseudo-counts of the population means, shape [kind, 2]."""
 
     def n_weights(self, n_classes: int) -> int:
-        """Count the classes, "none of these" included."""
+        """Return the number of classes, including "none of these"."""
         return n_classes + self.has_none
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        """Log density of the parameters, with the leading dimensions of the values."""
+        """Return the log prior density, with the leading dimensions of the values."""
         shape, own = values["mean"].shape, {each.name for each in fields(PairValues)}
         n_classes, lead = shape[-1] // len(self.quantities), shape[:-1]
         known = {n: np.reshape(values[n], (-1, *values[n].shape[len(lead) :])) for n in own}
@@ -142,7 +142,7 @@ class PairModel(Model):
 
     def build(self, codes: Candidates, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with the truth summed out, the target of all engines."""
-        # variables are prevalence [class], mean and concentration [kind], rate [coder, kind]
+        # variables: prevalence [class], mean and concentration [kind], rate [coder, kind]
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -161,7 +161,7 @@ class PairModel(Model):
 
 @dataclass(frozen=True)
 class MentionPairs(PairModel):
-    r"""Every interpretation of a mention is true or not: none, one or several may be.
+    r"""Each interpretation of a mention is true or false; none, one or several are true.
 
     .. math::
 
@@ -169,10 +169,10 @@ class MentionPairs(PairModel):
         P(\text{j accepts } m \mid c_{im} = 1) = \alpha_{jh}, \quad
         P(\text{j rejects } m \mid c_{im} = 0) = \beta_{jh}
 
-    for each candidate m, of class h, of mention i. What a coder says is a decision on every
+    for each candidate m, of class h, of mention i. An answer of a coder is a decision on every
     candidate of the mention. Sensitivities :math:`\alpha_{jh} \sim \mathrm{Beta}(s \mu, s (1 -
-    \mu))` come from a population whose mean :math:`\mu` and concentration s are estimated for each
-    class, and so do the specificities :math:`\beta_{jh}`. The means are believed to be better than
+    \mu))` come from a population with an estimated mean :math:`\mu` and concentration s for each
+    class; so do the specificities :math:`\beta_{jh}`. The priors of the means are better than
     chance, which keeps true and false from being swapped.
 
     Parameters
@@ -180,15 +180,15 @@ class MentionPairs(PairModel):
     concentration
         Prior of the concentrations of coders, in pseudo-decisions.
     prevalence
-        Prior of the share of true candidates of a class.
+        Prior of the proportion of true candidates of a class.
     sensitivity, specificity
-        Priors of the means of the population.
+        Priors of the population means.
 
     References
     ----------
     S. Paun, J. Chamberlain, U. Kruschwitz, J. Yu, M. Poesio (2018). A probabilistic annotation
-    model for crowdsourcing coreference. EMNLP, doi:10.18653/v1/D18-1218. There the coders are
-    independent of each other, with Beta(1, 1) priors.
+    model for crowdsourcing coreference. EMNLP, doi:10.18653/v1/D18-1218. In the paper, coders are
+    independent, with Beta(1, 1) priors.
 
     Examples
     --------
@@ -202,21 +202,21 @@ class MentionPairs(PairModel):
     single: ClassVar[bool] = False
     quantities: ClassVar[tuple[str, ...]] = ("specificity", "sensitivity")
 
-    # classes are true each for itself here, so that their shares do not add up to one
+    # each class has a separate probability, so the probabilities do not sum to one
     prevalence: Beta = field(default_factory=lambda: Beta(1.0, 1.0))  # type: ignore[assignment]
     sensitivity: Beta = field(default_factory=lambda: Beta(8.0, 4.0))
     specificity: Beta = field(default_factory=lambda: Beta(16.0, 4.0))
 
     def prevalence_prior(self, n_classes: int) -> Floats:
-        """Pseudo-counts of candidates that are not true and that are, shape [class, 2]."""
+        """Return the pseudo-counts of false and true candidates, shape [class, 2]."""
         return np.tile(self.prevalence.counts[::-1], (n_classes, 1))
 
     def anchor(self, n_classes: int) -> Floats:
-        """Pseudo-counts of right and wrong: specificity and sensitivity, class after class."""
+        """Return pseudo-counts of right and wrong for specificity and sensitivity by class."""
         return np.tile(np.stack([self.specificity.counts, self.sensitivity.counts]), (n_classes, 1))
 
     def prevalence_parameter(self, n_weights: int) -> Parameter:
-        """Declare the prevalence of the classes, each true for itself."""
+        """Declare the prevalence, a separate probability for each class."""
         about = f"Share of true candidates of a class: {self.prevalence.in_words}."
         return Parameter("prevalence", ("class",), "unit", prior=self.prevalence, about=about)
 
@@ -237,7 +237,7 @@ class MentionPairs(PairModel):
 
 @dataclass(frozen=True)
 class SingleTruth(PairModel):
-    r"""Exactly one interpretation of a mention is true, and coders choose.
+    r"""Exactly one interpretation of a mention is true, and coders choose one.
 
     .. math::
 
@@ -245,9 +245,9 @@ class SingleTruth(PairModel):
         P(\text{j says } m \mid t_i = t) = \begin{cases} a_{jh(t)} & m = t \\
         (1 - a_{jh(t)}) / M_i & \text{else} \end{cases}
 
-    where :math:`M_i` is the number of candidates: errors go to the others, or to something that is
-    not listed, alike. Accuracies :math:`a_{jh} \sim \mathrm{Beta}(s \mu, s (1 - \mu))` as in
-    :class:`MentionPairs`. A coder who gives several readings is right if the truth is among them.
+    where :math:`M_i` is the number of candidates: errors are uniform over the other candidates and
+    unlisted readings. Accuracies are :math:`a_{jh} \sim \mathrm{Beta}(s \mu, s (1 - \mu))`, as in
+    :class:`MentionPairs`. A coder who gives several readings is right if one of them is true.
 
     Parameters
     ----------
@@ -256,10 +256,10 @@ class SingleTruth(PairModel):
     prevalence
         Prior of the weights of the classes.
     accuracy
-        Prior of the means of the population.
+        Prior of the population means.
     none
-        Whether "none of these" may be the truth; coders then take each candidate, or something
-        that is not listed, alike.
+        Whether "none of these" may be the truth; coders then choose uniformly among the candidates
+        and unlisted readings.
 
     Examples
     --------
@@ -282,12 +282,12 @@ class SingleTruth(PairModel):
         return self.none
 
     def prevalence_prior(self, n_classes: int) -> Floats:
-        """Pseudo-counts of the classes in the second column, shape [class, 2]."""
+        """Return the pseudo-counts of the classes in the second column, shape [class, 2]."""
         alpha = self.prevalence.alpha(self.n_weights(n_classes))
         return np.stack([np.zeros(len(alpha)), alpha], axis=1)
 
     def anchor(self, n_classes: int) -> Floats:
-        """Pseudo-counts of right and wrong, shape [class, 2]."""
+        """Return the pseudo-counts of right and wrong, shape [class, 2]."""
         return np.tile(self.accuracy.counts, (n_classes, 1))
 
     def prevalence_parameter(self, n_weights: int) -> Parameter:
@@ -311,7 +311,6 @@ class SingleTruth(PairModel):
 
 
 def _by_candidate(codes: Candidates, values: Tensor, pt: ModuleType) -> Tensor:
-    """Sum over the decisions on each candidate."""
     return pt.inc_subtensor(pt.zeros(len(codes.labels))[codes.candidate], values)
 
 
@@ -337,7 +336,7 @@ def _single(codes: Candidates, prevalence: Tensor, rate: Tensor, pt: ModuleType)
     blind = np.where(is_none, codes.judged()[codes.mention] * np.log1p(listed)[codes.mention], 0.0)
     weight = pt.log(prevalence)[codes.cls]
     joint = weight - blind + _by_candidate(codes, said, pt)
-    # candidates side by side in a matrix, filled up with impossible ones
+    # matrix [mention, candidate], padded with impossible candidates
     column = np.arange(len(codes.labels)) - codes.firsts[codes.mention]
     room = pt.as_tensor(np.full((len(codes.items), int(per_mention.max())), -np.inf))
     place = codes.mention, column

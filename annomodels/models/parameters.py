@@ -1,9 +1,9 @@
-"""Declared parameters: names of a model's draws, their dimensions, and how they are seen to mix."""
+"""Declared parameters: names and dimensions of a model's draws, and their convergence checks."""
 
-# Every model declares each variable once (:meth:`Model.own_parameters`). From that follow the
-# variable of the PyMC model, draws of the prior, log prior densities, the description, the
-# dimensions in the result tree, which classes move when a draw is relabeled, R-hat and effective
-# sample sizes, and the names in messages.
+# Each model declares each variable once (:meth:`Model.own_parameters`). The declaration determines
+# the PyMC variable, draws from the prior, log prior densities, the description, the dimensions in
+# the result tree, the relabeling of classes, R-hat and effective sample sizes, and the names in
+# messages.
 
 from __future__ import annotations
 
@@ -27,52 +27,52 @@ if TYPE_CHECKING:
 Support = Literal["real", "positive", "pseudo-counts", "unit", "simplex", "zero-sum"]
 Watched = Literal["", "all", "diagonal", "accuracy", "rate"]
 
-BUSIEST = 100  # coders whose own parameters are watched
+BUSIEST = 100  # maximum number of coders whose parameters are monitored
 TINY = 1e-300
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """Variable of a model, as it declares it once."""
+    """Declaration of a model variable."""
 
-    name: str  # what it is called in the result tree and in the PyMC model
-    dims: tuple[str, ...] = ()  # its dimensions beyond chain and draw
-    # the values it may take: ``simplex`` and ``zero-sum`` along the last dimension, ``unit``
-    # between 0 and 1, ``pseudo-counts`` the positive totals of Dirichlet distributions
+    name: str  # name in the result tree and in the PyMC model
+    dims: tuple[str, ...] = ()  # dimensions without chain and draw
+    # possible values: ``simplex`` and ``zero-sum`` along the last dimension, ``unit`` between 0
+    # and 1, ``pseudo-counts`` for positive totals of Dirichlet distributions
     support: Support = "real"
     watched: Watched = "all"
-    # what it is drawn from, or a function that says so given the variables; None without a prior
+    # prior, or a function from the variables to the prior; None without a prior
     prior: Distribution | Callable[[Variables], Distribution | None] | None = None
-    # how it follows from other variables, if it has no prior
+    # function that derives it from other variables, if it has no prior
     follows: Follows | None = None
-    about: str = ""  # what it is in the description of the model; empty if nothing is said of it
-    # whether a result keeps it; else :meth:`Model.pymc_values` finds it in what is kept
+    about: str = ""  # sentence in the model description; empty without one
+    # whether a result keeps it; else :meth:`Model.pymc_values` recovers it from the kept variables
     kept: bool = True
-    # whether the table of coders has a column of it; it is one number for each coder
+    # whether it is a column of the coder table, with one number per coder
     shown: bool = False
-    tells_spammers: bool = False  # whether it is 1 for coders who are spammers
-    effect: str = ""  # of coefficients of covariates, what one more of each adds to, in words
-    # whether others depend on it so much that NUTS should learn the directions
+    tells_spammers: bool = False  # whether it is 1 for spammers
+    effect: str = ""  # for coefficients of covariates: name of the affected quantity
+    # whether it is so correlated with other variables that NUTS should adapt to the directions
     correlated: bool = False
-    optional: bool = False  # whether there are none where priors or data leave nothing to estimate
+    optional: bool = False  # whether it may be absent, if priors or data leave nothing to estimate
 
     def distribution(self, variables: Variables) -> Distribution | None:
-        """Return what it is drawn from, given the variables that this depends on."""
+        """Return the prior, given the variables on which it depends."""
         return self.prior(variables) if callable(self.prior) else self.prior
 
     @property
     def positive(self) -> bool:
-        """Return True if it is above 0 without a bound, so that its logarithm is watched."""
+        """Return True if it is positive and unbounded, so that its logarithm is monitored."""
         return self.support in ("positive", "pseudo-counts")
 
     @property
     def words(self) -> str:
-        """Name in text."""
+        """Name in messages."""
         return "accuracy" if self.watched == "accuracy" else self.name.replace("_", " ")
 
     @property
     def along(self) -> tuple[str, ...]:
-        """Dimensions of what is watched of it."""
+        """Dimensions of its monitored quantities."""
         if self.watched == "accuracy":
             return self.dims[:-2]
         if self.watched == "diagonal":
@@ -80,7 +80,7 @@ class Parameter:
         return tuple(d for d in self.dims if d != "truth" or self.watched != "rate")
 
     def columns(self, values: AnyArray, prevalence: Floats, busiest: Ints) -> Floats:
-        """Draws [chain, draw, column] of what is watched, of values [chain, draw, ...]."""
+        """Return the monitored quantities [chain, draw, column] of values [chain, draw, ...]."""
         if self.watched in ("accuracy", "diagonal"):
             values = np.diagonal(values, axis1=-2, axis2=-1)
         if self.watched in ("accuracy", "rate"):
@@ -95,7 +95,7 @@ class Parameter:
         return np.asarray(values, dtype=np.float64).reshape(*values.shape[:2], -1)
 
     def labels(self, sizes: Mapping[str, int], coords: Mapping[str, Sequence[object]]) -> list[str]:
-        """Names of these columns for people."""
+        """Return readable names of these columns."""
         if self.watched == "accuracy" and not self.along:
             return ["accuracy of all coders"]
         parts = [map(str, coords.get(dim, range(1, sizes[dim] + 1))) for dim in self.along]
@@ -107,7 +107,7 @@ type Follows = Callable[[Variables], TensorLike]
 
 
 class Variables(ABC):
-    """Variables of a model by name, each made when it is first asked for."""
+    """Variables of a model by name, each created on first use."""
 
     xp: ModuleType = np  # functions for the values: NumPy or PyTensor
     codes: Encoded | None = None  # labels of a PyMC model
@@ -116,8 +116,8 @@ class Variables(ABC):
         self.declared = {each.name: each for each in declared}
         self.n_labels = n_labels
         self.made: dict[str, TensorLike] = {}
-        self.making: list[str] = []  # names of those that wait for what they depend on
-        self.asked: list[str] = []  # names in the order in which they were asked for
+        self.making: list[str] = []  # names of variables whose dependencies are being created
+        self.asked: list[str] = []  # names in order of access
 
     def __getitem__(self, name: str) -> TensorLike:
         if name not in self.made:
@@ -141,22 +141,22 @@ class Variables(ABC):
 
     @abstractmethod
     def make(self, each: Parameter, prior: Distribution | None) -> TensorLike:
-        """Make a variable from its prior, or from what it follows from."""
+        """Create a variable from its prior or from other variables."""
 
     def every(self) -> dict[str, TensorLike]:
-        """Make all variables that have a prior or follow from others."""
+        """Create all variables that have a prior or are derived from others."""
         for name, each in self.declared.items():
             if each.prior is not None or each.follows is not None:
                 self[name]
         return self.made
 
     def data(self, name: str, values: AnyArray) -> TensorLike:
-        """Return numbers of the data, by name."""
+        """Return an array of data; `name` identifies it in a PyMC model."""
         return values
 
 
 class Defined(Variables):
-    """Variables of a PyMC model; used in its context."""
+    """Variables of a PyMC model, for use in its context."""
 
     def __init__(
         self, declared: Iterable[Parameter], n_labels: int, codes: Encoded | None = None
@@ -165,10 +165,9 @@ class Defined(Variables):
 
         super().__init__(declared, n_labels)
         self.xp, self.codes = pt, codes
-        self.numbers: dict[str, TensorLike] = {}  # of the data, by name
+        self.numbers: dict[str, TensorLike] = {}  # registered data by name
 
     def make(self, each: Parameter, prior: Distribution | None) -> TensorLike:
-        """Add the variable to the model."""
         import pymc as pm
 
         if prior is not None:
@@ -177,7 +176,7 @@ class Defined(Variables):
         return pm.Deterministic(each.name, each.follows(self), dims=each.dims)
 
     def data(self, name: str, values: AnyArray) -> TensorLike:
-        """Register numbers of the data once, which are no part of the graph."""
+        """Register an array of data once, as a data variable."""
         if name not in self.numbers:
             self.numbers[name] = observed(name, values)
         return self.numbers[name]
@@ -193,7 +192,6 @@ class Drawn(Variables):
         self.sizes, self.rng = sizes, rng
 
     def make(self, each: Parameter, prior: Distribution | None) -> Floats:
-        """Draw the variable."""
         if prior is not None:
             return prior.sample(self.rng, tuple(self.sizes[dim] for dim in each.dims))
         assert each.follows is not None
@@ -210,7 +208,6 @@ class Known(Variables):
         self.made = dict(values)
 
     def make(self, each: Parameter, prior: Distribution | None) -> TensorLike:
-        """Compute a variable that follows from others."""
         if each.follows is None:
             raise KeyError(each.name)
         return each.follows(self)
@@ -220,9 +217,9 @@ class Known(Variables):
         return [each for name, each in self.declared.items() if name in self.made]
 
     def log_priors(self, *, chosen: bool = False) -> dict[str, Floats]:
-        """Log prior densities [draw] by variable, each after those that its prior depends on.
+        """Return log prior densities [draw] by variable, in the order of dependence.
 
-        With `chosen`, coders around a population that is learned are left out.
+        With `chosen`, coder parameters with an estimated population are omitted.
         """
         found: dict[str, Floats] = {}
 
@@ -244,31 +241,31 @@ class Known(Variables):
 
 
 def log_jacobian(each: Parameter, values: Floats) -> float:
-    """Log of what turns the density of a variable into that of its log-ratios or logarithms."""
+    """Return the log Jacobian of the change to log-ratios or logarithms."""
     total = np.log(np.maximum(values, TINY)).sum()
     return float(total + np.log1p(-values).sum() if each.support == "unit" else total)
 
 
 class ExpectedAccuracy(NamedTuple):
-    """Draws of the mean accuracy of the coders in each class beside what their prior expects."""
+    """Draws of the mean coder accuracy in each class, with its prior expectation."""
 
     seen: Floats  # mean over the coders, shape [sample, truth]
-    # what the prior expects of it given what all classes have in common, and the standard deviation
-    # that it allows, shapes [sample, truth]
+    # prior mean and standard deviation of `seen`, given the parameters that all classes share,
+    # shapes [sample, truth]
     mean: Floats
     spread: Floats
 
 
 def busiest_coders(volume: AnyArray) -> Ints:
-    """Return the coders with the most labels, by place."""
+    """Return the indices of the coders with the most labels."""
     return np.argsort(-np.asarray(volume), kind="stable")[:BUSIEST]
 
 
 def watched_draws(
     parameters: Iterable[Parameter], posterior: Mapping[str, AnyArray], volume: AnyArray
 ) -> Floats:
-    """Draws of everything that must have mixed, shape [chain, draw, column]."""
-    # numbers have no classes, and nothing that is weighed by their prevalence
+    """Return the draws of all monitored quantities, shape [chain, draw, column]."""
+    # models of numbers have no prevalence
     prevalence = np.asarray(posterior.get("prevalence", np.empty((0, 0, 0))), dtype=np.float64)
     coders = busiest_coders(volume)
     return np.concatenate(
@@ -287,7 +284,7 @@ def watched_names(
     volume: AnyArray,
     coords: Mapping[str, Sequence[object]],
 ) -> list[str]:
-    """Names of the columns of :func:`watched_draws`, for people."""
+    """Return readable names of the columns of :func:`watched_draws`."""
     coders = busiest_coders(volume)
     known = dict(coords)
     if "coder" in known:

@@ -1,4 +1,4 @@
-"""Empirical Bayes: the most probable population of coders given (soft) counts."""
+"""Empirical Bayes: the mode of the population of coders given (soft) counts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from annomodels.models.conjugate import log_shares
 from annomodels.priors import ScalePrior
 from annomodels.types import Floats
 
-# held while linear algebra takes one thread, so that who ends first does not end it for others
+# lock for the thread limit of linear algebra: the first caller to finish would lift it for others
 _ALONE = Lock()
 
 
 def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[Floats, Floats]:
-    """Mode of (mean, concentration) of each row with the coders' rows integrated out."""
+    """Return the mode of (mean, concentration) per row, with the coders' rows integrated out."""
     # Maximizes the Dirichlet-multinomial density of the counts [row, label, truth] times the prior,
-    # on the scale of log-ratios and of the log concentration.
+    # on the scale of log-ratios and log concentration.
     _, n_labels, k = counts.shape
     mean = np.empty((k, n_labels))
     concentration = np.empty(k)
@@ -46,25 +46,24 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let linear algebra take one thread."""
-    # L-BFGS-B solves small systems, of three numbers as well: several threads wait for each other
-    # ten times as long as one would work
+    # L-BFGS-B solves small systems, where the synchronization of threads takes ten times as long
+    # as the computation
     with _ALONE, _linear_algebra().limit(limits=1):
         yield
 
 
 @cache
 def _linear_algebra() -> ThreadpoolController:
-    """Libraries of linear algebra, which take a millisecond to find."""
+    """Return the linear algebra libraries; cached, as the search takes a millisecond."""
     return ThreadpoolController().select(user_api="blas")
 
 
 def anchor_strength(
     counts: Floats, shares: Floats, concentration: Floats, median: float, spread: float
 ) -> Floats:
-    """Most probable strength of the prior of each row's mean, with that mean integrated out."""
-    # the labels of a coder count as much as they tell of the mean: so many as would be independent
-    # draws from it; counts [row, label, truth], shares [truth, label], concentration [truth]
+    """Return the mode of the prior strength of each row's mean, with the mean integrated out."""
+    # the labels of a coder are weighted by their effective number of independent draws from the
+    # mean; counts [row, label, truth], shares [truth, label], concentration [truth]
     each = counts.sum(axis=1)
     worth = (concentration + 1.0) / (concentration + np.maximum(each, 1.0))
     told = np.einsum("jlk,jk->kl", counts, worth)
@@ -79,7 +78,7 @@ def anchor_strength(
 def _loss(
     x: Floats, n: Floats, total: Floats, anchor: Floats, linear: float, square: float
 ) -> tuple[float, Floats]:
-    """Negative log density and gradient in (logits of the mean, log concentration)."""
+    """Return negative log density and gradient for (logits of the mean, log concentration)."""
     log_m, log_c = log_shares(x[:-1], 0), x[-1]
     m, c = np.exp(log_m), np.exp(log_c)
     a = c * m

@@ -1,4 +1,4 @@
-"""States of items: what a model knows an item by when its class alone does not say all."""
+"""States of items, for models in which labels depend on more than the class of an item."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from annomodels.models.observed import (
 )
 from annomodels.types import Floats, Ints, Tensor, TensorLike
 
-SMALLEST = 1e-30  # a probability that is zero by definition counts as this in logarithms
+SMALLEST = 1e-30  # replaces zero probabilities in logarithms
 
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Kinds of items, each with its own shares of the states."""
+    """Kinds of items, each with separate state probabilities."""
 
-    names: tuple[str, ...]  # names of the items, as text
+    names: tuple[str, ...]  # names of the items, as strings
     of_item: Ints  # kind of each item, shape [item]
-    # what the terms of the columns about items are for each kind, shape [kind, term]
+    # values of the item covariate terms for each kind, shape [kind, term]
     design: Floats
-    # gives log P(state) of an item of some kinds on a draw, before it is labeled, [kind, state]
+    # returns the prior log P(state) [kind, state] for a draw and an array of kinds
     log_share: Callable[[int, Ints], Floats]
 
     def of_items(self, names: Sequence[str]) -> Ints:
-        """Kind of each of some items."""
+        """Return the kind of each named item."""
         if tuple(names) == self.names:
             return self.of_item
         place = dict(zip(self.names, self.of_item.tolist(), strict=True))
@@ -47,25 +47,25 @@ class Kinds:
         return np.array([place[name] for name in names], dtype=np.int64)
 
     def of(self, draw: int, kind: Ints) -> Floats:
-        """Log P(state) on a draw of items of these kinds, shape [item, state]."""
+        """Return log P(state) [item, state] for one draw and the kinds of items."""
         some, back = np.unique(kind, return_inverse=True)
         return self.log_share(draw, some)[back]
 
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """States of the items on each draw; labels are independent given the state."""
+    """States of the items in each draw; labels are independent given the state."""
 
-    share: Floats  # probability of each state [draw, state]; the mean over items of several kinds
+    share: Floats  # probability of each state [draw, state]; mean over items if kinds differ
     emission: Floats  # P(label | state) of each coder, shape [draw, coder, state, label]
     truth: Floats  # P(truth | state), shape [draw, state, truth]
-    # numbers of the states, such as a difficulty, or 1 if an item is ambiguous; each [draw, state]
+    # values of the states, such as a difficulty, or 1 for an ambiguous item; each [draw, state]
     values: dict[str, Floats] = field(default_factory=dict)
-    kinds: Kinds | None = None  # kinds of items, if their shares differ
+    kinds: Kinds | None = None  # kinds of items, if their state probabilities differ
 
 
 def marginals(share: Floats, emission: Floats, truth: Floats) -> tuple[Floats, Floats]:
-    """Prevalence of the classes and confusion matrices, the states summed out."""
+    """Return prevalence and confusion matrices, with the states summed out."""
     # P(l | k, j) = sum_s rho_s T_sk E_jsl / sum_s rho_s T_sk; share [state], emission [coder,
     # state, label], truth [state, truth]
     joint = share[:, None] * truth
@@ -79,14 +79,14 @@ class ItemStates(NamedTuple):
 
     log_share: TensorLike  # log probability of each state [state]; [kind, state] if items differ
     truth: TensorLike  # P(truth | state), shape [state, truth]
-    # P(label | state) of each row [row, state, label]: its logarithm, or itself
+    # log P(label | state) [row, state, label], or P(label | state)
     log_emission: TensorLike | None = None
     emission: TensorLike | None = None
-    values: Mapping[str, Floats] = {}  # numbers that the states stand for, each [state]
+    values: Mapping[str, Floats] = {}  # values of the states by name, each [state]
 
 
 def together(found: Iterable[ItemStates]) -> States:
-    """Return the states under several draws."""
+    """Stack the item states of several draws."""
     parts: list[Any] = list(found)
     emission = (np.exp(p.log_emission) if p.emission is None else p.emission for p in parts)
     values = {name: np.stack([part.values[name] for part in parts]) for name in parts[0].values}
@@ -99,10 +99,10 @@ def together(found: Iterable[ItemStates]) -> States:
 
 
 def add_states(codes: Encoded, found: ItemStates) -> None:
-    """Add the log likelihood of the labels to a PyMC model, the states summed out."""
-    # Known gold weights each state by the probability of that truth. Labels are data that are not
-    # seen by PyMC, equal items collapsed; if the model names its items, they are one observed
-    # variable, each drawn given the state of its item.
+    """Add the log likelihood of the labels to a PyMC model, with the states summed out."""
+    # A known truth weights each state by P(truth | state). If the model does not name its items,
+    # equal items are merged, and labels are not an observed variable. Otherwise, all labels are one
+    # observed variable, each drawn given the state of its item.
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse
@@ -114,7 +114,7 @@ def add_states(codes: Encoded, found: ItemStates) -> None:
     if log_emission is None:
         log_emission = pt.log(pt.maximum(found.emission, SMALLEST))
     if isinstance(found.truth, np.ndarray):
-        with np.errstate(divide="ignore"):  # known gold then excludes states of other truths
+        with np.errstate(divide="ignore"):  # a known truth excludes states of other classes
             log_truth = np.log(found.truth)
     else:
         log_truth = pt.log(pt.maximum(found.truth, SMALLEST))
@@ -125,7 +125,7 @@ def add_states(codes: Encoded, found: ItemStates) -> None:
         return pt.reshape(pt.transpose(emission, (0, 2, 1)), shape)
 
     def joint(said: Tensor, share: Tensor, truth: Tensor, data: Callable[..., Tensor]) -> Tensor:
-        """Log probability of each state and the labels, shape [pattern, state]."""
+        """Return the joint log probability of states and labels, shape [pattern, state]."""
         same = codes.kind is None
         total = (share[None, :] if same else share[data("kind", codes.kind)]) + said
         if not len(known):
@@ -155,5 +155,5 @@ def add_states(codes: Encoded, found: ItemStates) -> None:
 
 
 def as_it_is(name: str, values: Ints) -> Ints:
-    """Return numbers of the data that are part of a graph."""
+    """Return an array of data unchanged, as a constant of the graph."""
     return values

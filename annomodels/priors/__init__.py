@@ -1,8 +1,7 @@
-"""Prior distributions as plain values: printable, comparable, free of data.
+"""Prior distributions as plain values: printable, comparable, independent of data.
 
-Imports how objects are shown, and nothing else of the package. Each prior gives its log density
-for NumPy arrays (used by the Gibbs sampler and by tests); the models hand the same numbers to
-PyMC.
+Imports only the HTML display of the package. Each prior computes its log density for NumPy arrays
+(for the Gibbs sampler and for tests); models pass the same hyperparameters to PyMC.
 """
 
 from annomodels.priors.columns import Covariates

@@ -1,4 +1,4 @@
-"""Columns about coders, or items, that a parameter of theirs is regressed on, as a plain value."""
+"""Covariates of coders or items for the regression of a parameter, as a plain value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ type Cell = float | str | None
 
 @dataclass(frozen=True)
 class Covariates(Html):
-    r"""Columns about coders or items, with the prior of their coefficients.
+    r"""Columns with covariates of coders or items, with the prior of their coefficients.
 
     .. math:: \gamma_t \sim N(0, s^2)
 
@@ -27,14 +27,14 @@ class Covariates(Html):
     columns
         Names of the columns.
     names
-        Names of the coders, or items, as text.
+        Names of the coders or items, as strings.
     values
-        What each column says of each of them, [name][column]: numbers, or texts.
+        Values of the columns, [name][column]: numbers or strings.
     spread
         Standard deviation s of the coefficients, in logits.
     terms, units, design
-        What they become in the data of a fit, see :meth:`terms_of`; a model that knows its data
-        says it.
+        Names, units and values of the terms for the data of a fit, see :meth:`terms_of`; set by
+        the model.
 
     Examples
     --------
@@ -61,10 +61,10 @@ class Covariates(Html):
         return [rows[each][at] if each in rows else None for each in wanted]
 
     def terms_of(self, wanted: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
-        """Return names, units and numbers [name, term] of terms with means of zero."""
-        # A column of numbers is one term, standardized to a standard deviation of one. A column of
-        # texts has a term for each but the most frequent text (of several, the first by name), one
-        # for those it is said of and zero for others, less its mean.
+        """Return names, units and centered values [name, term] of the terms."""
+        # A numeric column is one term, scaled to a standard deviation of 1. A column of strings has
+        # a centered 0/1 term for each string except the most frequent one (in a tie, the first in
+        # alphabetical order).
         terms, units, parts = [], [], []
         for name in self.columns:
             values = self.column(name, wanted)
@@ -88,5 +88,5 @@ class Covariates(Html):
 
 
 def is_numeric(values: Iterable[object]) -> bool:
-    """Return True if a column is of numbers; truth values are texts."""
+    """Return True if a column is numeric; booleans count as strings."""
     return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)

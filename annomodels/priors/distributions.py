@@ -1,7 +1,7 @@
 """Distributions of variables, whose parameters may be arrays or variables of a PyMC model.
 
-Each is known in three ways: as a PyMC variable, by draws, and by its log density. The log density
-has the leading dimensions of draws; shares on the last axis have one density together.
+Each distribution has three forms: a PyMC variable, draws, and a log density. The log density keeps
+the leading dimensions of draws; probabilities on the last axis have one joint density.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from annomodels.types import Floats, Tensor, TensorLike
 
 
 class Distribution(Protocol):
-    """What a variable is drawn from."""
+    """Distribution of a variable."""
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
         """Return a PyMC variable; call inside a model context."""
@@ -25,7 +25,7 @@ class Distribution(Protocol):
         """Draw values."""
 
     def logp(self, x: Floats) -> Floats:
-        """Log density at ``x``."""
+        """Return the log density at ``x``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class ZeroSumNormal:
 
 @dataclass(frozen=True, eq=False)
 class TruncatedNormal(Normal):
-    """Normal distribution above 0."""
+    """Normal distribution truncated to positive values."""
 
     mean: float
     sd: float
@@ -135,9 +135,10 @@ class TruncatedNormal(Normal):
 
 @dataclass(frozen=True, eq=False)
 class OrderedNormal(Normal):
-    """Normal distributions whose values are in order along the last axis."""
+    """Normal distributions with increasing values along the last axis."""
 
-    # the constraint truncates the density; its constant does not depend on parameters
+    # the constraint truncates the density; `logp` omits the constant, which does not depend on
+    # parameters
 
     mean: Floats
 
@@ -173,7 +174,7 @@ class Bernoulli:
 
 
 def shares_logp(shares: Floats, alpha: Floats) -> Floats:
-    """Log density of shares on the last axis under a Dirichlet distribution."""
+    """Return the Dirichlet log density of probabilities on the last axis."""
     from scipy.special import gammaln
 
     logs = np.log(np.maximum(shares, np.finfo(float).tiny))
@@ -182,5 +183,5 @@ def shares_logp(shares: Floats, alpha: Floats) -> Floats:
 
 
 def each_draw(values: Floats) -> Floats:
-    """Sum over everything but the draws, the first axis."""
+    """Return the sum over all axes except the draws, the first axis."""
     return np.asarray(values.reshape(len(values), -1).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Priors of positive numbers."""
+"""Priors of positive parameters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LogNormal(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return f"log-normal with median {self.median:g} and log-scale spread {self.spread:g}"
 
     @property
@@ -46,19 +46,19 @@ class LogNormal(Html):
         return 0.0
 
     def logp(self, x: Floats | float) -> Floats:
-        """Log density at ``x``."""
+        """Return the log density at ``x``."""
         log_x = np.log(x)
         z = (log_x - math.log(self.median)) / self.spread
         return np.asarray(-0.5 * z * z - log_x - math.log(self.spread * math.sqrt(2 * math.pi)))
 
     def coefficients(self) -> tuple[float, float, float, float]:
-        """Log density as ``a + b log x + c log(x)^2`` above ``lower``: (a, b, c, lower)."""
+        """Return (a, b, c, lower): log density ``a + b log x + c log(x)^2`` above ``lower``."""
         mu, v = math.log(self.median), self.spread**2
         constant = -0.5 * mu * mu / v - 0.5 * math.log(2 * math.pi * v)
         return constant, mu / v - 1.0, -0.5 / v, 0.0
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draws from the prior."""
+        """Draw from the prior."""
         return np.asarray(rng.lognormal(math.log(self.median), self.spread, shape))
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
@@ -94,7 +94,7 @@ class Pareto(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return f"Pareto with tail index {self.alpha:g} from {self.minimum:g} upwards"
 
     @property
@@ -103,7 +103,7 @@ class Pareto(Html):
         return self.minimum
 
     def logp(self, x: Floats | float) -> Floats:
-        """Log density at ``x``."""
+        """Return the log density at ``x``."""
         x = np.asarray(x, dtype=float)
         inside = (
             math.log(self.alpha)
@@ -113,12 +113,12 @@ class Pareto(Html):
         return np.where(x >= self.minimum, inside, -np.inf)
 
     def coefficients(self) -> tuple[float, float, float, float]:
-        """Log density as ``a + b log x + c log(x)^2`` above ``lower``: (a, b, c, lower)."""
+        """Return (a, b, c, lower): log density ``a + b log x + c log(x)^2`` above ``lower``."""
         constant = math.log(self.alpha) + self.alpha * math.log(self.minimum)
         return constant, -(self.alpha + 1.0), 0.0, self.minimum
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Draws from the prior."""
+        """Draw from the prior."""
         return np.asarray(self.minimum * (1.0 + rng.pareto(self.alpha, shape)))
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
@@ -135,7 +135,7 @@ class HalfNormal(Html):
     Parameters
     ----------
     spread
-        Standard deviation of that normal; two thirds of the mass lie below it.
+        Standard deviation of the normal; two thirds of the mass lie below it.
 
     Examples
     --------
@@ -151,16 +151,16 @@ class HalfNormal(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return f"half-normal with scale {self.spread:g}"
 
     def logp(self, x: Floats | float) -> Floats:
-        """Log density at ``x``."""
+        """Return the log density at ``x``."""
         z = np.asarray(x, dtype=float) / self.spread
         return np.asarray(0.5 * math.log(2 / math.pi) - math.log(self.spread) - 0.5 * z * z)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> Floats:
-        """Draws from the prior."""
+        """Draw from the prior."""
         return np.abs(rng.normal(0.0, self.spread, shape))
 
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Priors of probabilities and of rows of probabilities."""
+"""Priors of probabilities and of rows of confusion matrices."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-LEAST = 0.02  # pseudo-counts that are left of what an earlier fit never saw
+LEAST = 0.02  # minimum pseudo-counts, for labels that an earlier fit never saw
 
 
 @dataclass(frozen=True)
 class Dirichlet(Html):
-    """Dirichlet prior with ``concentration`` pseudo-counts for every class, or on average.
+    """Dirichlet prior with ``concentration`` pseudo-counts per class, on average.
 
     Parameters
     ----------
     concentration
-        Pseudo-counts for each class; 1 is uniform on the simplex, 0 means no prior at all
-        (maximum likelihood, which only the ``em`` engine accepts).
+        Pseudo-counts per class; 1 is uniform on the simplex, 0 means no prior (maximum likelihood,
+        which only the ``em`` engine accepts).
     shares
-        Share of each class in all pseudo-counts; empty: the same for all, of any number.
+        Proportion of the pseudo-counts in each class; if empty, equal for any number of classes.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Dirichlet(Html):
             raise ValueError(f"Dirichlet needs shares above 0 that add up to 1: {self.shares!r}.")
 
     def alpha(self, n_classes: int) -> Floats:
-        """Pseudo-counts, shape [class]."""
+        """Return the pseudo-counts, shape [class]."""
         if not self.shares:
             return np.full(n_classes, float(self.concentration))
         if len(self.shares) != n_classes:
@@ -63,7 +63,7 @@ class Dirichlet(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         counts = "pseudo-count" if self.concentration == 1 else "pseudo-counts"
         return f"Dirichlet with {self.concentration:g} {counts} per class"
 
@@ -96,7 +96,7 @@ class Beta(Betas, Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return f"Beta({self.a:g}, {self.b:g})"
 
     @property
@@ -112,7 +112,7 @@ class Beta(Betas, Html):
 
 @dataclass(frozen=True)
 class Diagonal(Html):
-    r"""Dirichlet rows that prefer the diagonal: coders are expected to be better than chance.
+    r"""Dirichlet rows with more weight on the diagonal: coders are better than chance.
 
     Row k of a confusion matrix is Dirichlet with ``strength * accuracy`` pseudo-counts on label k
     and :math:`strength (1 - accuracy) / (K - 1)` on each other label.
@@ -120,17 +120,17 @@ class Diagonal(Html):
     Parameters
     ----------
     strength
-        Total pseudo-counts of a row; 0 means no prior at all (``em`` only).
+        Total pseudo-counts of a row; 0 means no prior (``em`` only).
     accuracy
-        Share of them on the diagonal.
+        Proportion of the pseudo-counts on the diagonal.
     certainty
-        Pseudo-labels behind the accuracy. Infinite (the default): the accuracy is as given.
-        Finite: all rows share one accuracy a that is estimated too, with a ~ Beta(certainty *
-        accuracy, certainty * (1 - accuracy)); only for the population of a hierarchical model.
+        Pseudo-labels behind the accuracy. Infinite (the default): the accuracy is fixed. Finite:
+        the model estimates one accuracy a for all rows, with a ~ Beta(certainty * accuracy,
+        certainty * (1 - accuracy)); only for the population of a hierarchical model.
     spread
-        Standard deviation of the logarithm of the strength. 0 (the default): the strength is as
-        given. Above: each row has a separate strength, which is estimated, log-normal with
-        median ``strength``; only for the population of a hierarchical model.
+        Standard deviation of the logarithm of the strength. 0 (the default): the strength is
+        fixed. Above 0: the model estimates a strength for each row, log-normal with median
+        ``strength``; only for the population of a hierarchical model.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Diagonal(Html):
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         strength, share = f"{self.strength:g}", f"{100 * self.accuracy:.0f} %"
         if self.spread:
             words = LogNormal(self.strength, self.spread).in_words
@@ -177,12 +177,12 @@ class Diagonal(Html):
         return Beta(self.certainty * self.accuracy, self.certainty * (1.0 - self.accuracy))
 
     def mean(self, n_classes: int) -> Floats:
-        """Prior mean of a confusion matrix, shape [truth, label]."""
+        """Return the prior mean of a confusion matrix, shape [truth, label]."""
         off = (1.0 - self.accuracy) / max(n_classes - 1, 1)
         return np.where(np.eye(n_classes, dtype=bool), self.accuracy, off)
 
     def alpha(self, n_classes: int) -> Floats:
-        """Pseudo-counts, shape [truth, label]."""
+        """Return the pseudo-counts, shape [truth, label]."""
         return self.strength * self.mean(n_classes)
 
 
@@ -190,14 +190,14 @@ class Diagonal(Html):
 class Rows(Html):
     """Dirichlet rows of a confusion matrix, each with separate pseudo-counts.
 
-    What an earlier fit teaches of coders, see :func:`annomodels.prior_from`.
+    :func:`annomodels.prior_from` derives them from an earlier fit.
 
     Parameters
     ----------
     counts
-        Pseudo-counts by truth and label.
+        Pseudo-counts by true class and label.
     labels
-        The labels they belong to, in order.
+        Labels of the rows and columns, in order.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class Rows(Html):
            [0.2, 0.8]])
     """
 
-    # strength and accuracy are as given, see Diagonal
+    # strength and accuracy are fixed, see Diagonal
     estimated: ClassVar[bool] = False
     certainty: ClassVar[float] = math.inf
     spread: ClassVar[float] = 0.0
@@ -221,24 +221,24 @@ class Rows(Html):
 
     @property
     def strength(self) -> float:
-        """Pseudo-counts of a row, on average."""
+        """Mean pseudo-counts of a row."""
         return float(np.sum(self.counts) / len(self.counts))
 
     @property
     def accuracy(self) -> float:
-        """Share of them on the diagonal, on average."""
+        """Mean proportion of the pseudo-counts on the diagonal."""
         return float(np.diagonal(self.mean(len(self.counts))).mean())
 
     @property
     def in_words(self) -> str:
-        """Text of the prior in reports."""
+        """Description of the prior for reports."""
         return (
             f"Dirichlet with {self.strength:g} pseudo-counts, on average "
             f"{100 * self.accuracy:.0f} % of them on the right label"
         )
 
     def alpha(self, n_classes: int) -> Floats:
-        """Pseudo-counts, shape [truth, label]."""
+        """Return the pseudo-counts, shape [truth, label]."""
         table = np.array(self.counts, dtype=float)
         if len(table) != n_classes:
             raise ValueError(
@@ -247,28 +247,28 @@ class Rows(Html):
         return table
 
     def mean(self, n_classes: int) -> Floats:
-        """Prior mean of a confusion matrix, shape [truth, label]."""
+        """Return the prior mean of a confusion matrix, shape [truth, label]."""
         table = self.alpha(n_classes)
         return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
 class CoderRows(Rows):
-    """Rows of one coder, known from an earlier fit.
+    """Rows of one coder from an earlier fit.
 
     Parameters
     ----------
     counts, labels
         As in :class:`Rows`.
     coder
-        Name of the coder, as text.
+        Name of the coder, as a string.
     """
 
     coder: str = ""
 
 
 def dirichlet_like(draws: Floats) -> Floats:
-    """Pseudo-counts of the Dirichlet distributions with the moments of draws [draw, ..., class]."""
+    """Return Dirichlet pseudo-counts that match the moments of draws [draw, ..., class]."""
     mean = draws.mean(axis=0)
     variance = np.maximum(draws.var(axis=0).sum(axis=-1), 1e-12)
     total = (mean * (1 - mean)).sum(axis=-1) / variance - 1
@@ -282,13 +282,13 @@ def dirichlet_rows(shapes: Floats, rng: np.random.Generator) -> Floats:
 
 
 def inside(shares: Floats) -> Floats:
-    """Shares that are not rounded to none, or to all: draws are kept in single precision."""
+    """Clip probabilities so that single precision does not round them to 0 or 1."""
     found: Floats = np.clip(shares, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg)
     return found
 
 
 def as_table(counts: Floats) -> tuple[tuple[float, ...], ...]:
-    """Pseudo-counts as priors hold them, none of them too small to sample."""
+    """Return pseudo-counts as tuples, with a minimum that can be sampled."""
     return tuple(tuple(float(x) for x in np.maximum(row, LEAST)) for row in counts)
 
 
@@ -311,24 +311,24 @@ KINDS: dict[str, type[Any]] = {
 
 
 def to_dict(prior: DataclassInstance) -> dict[str, object]:
-    """Write a prior down as plain data."""
+    """Return a prior as plain data."""
     values = {name: value for name, value in asdict(prior).items() if value != ()}
     return {"kind": type(prior).__name__, **values}
 
 
 def from_dict(data: Mapping[str, object]) -> object:
-    """Read back what :func:`to_dict` wrote."""
+    """Build a prior from the plain data of :func:`to_dict`."""
     values = {name: _tuples(value) for name, value in data.items() if name != "kind"}
     return KINDS[str(data["kind"])](**values)
 
 
 def _tuples(value: object) -> object:
-    """Turn the lists that JSON makes of tuples back."""
+    """Convert lists back to tuples, which JSON does not have."""
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def plain(value: object) -> object:
-    """Write a field of a model down as plain data."""
+    """Return a field of a model as plain data."""
     if is_dataclass(value) and not isinstance(value, type) and type(value) in KINDS.values():
         return to_dict(value)
     if hasattr(value, "to_dict") and hasattr(value, "describe"):
@@ -343,7 +343,7 @@ def plain(value: object) -> object:
 
 
 def of_other_labels(value: DataclassInstance, labels: list[str]) -> list[str]:
-    """List priors of a model that belong to other labels, or to another number of them."""
+    """List priors of a model for other labels, or for another number of labels."""
     found, known = [], ", ".join(labels)
     for name in (each.name for each in fields(value)):
         prior = getattr(value, name)

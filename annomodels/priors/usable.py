@@ -1,8 +1,8 @@
-"""Types of the fields of a model, as their annotations declare them, and messages on misfits."""
+"""Types of model fields from their annotations, and messages about unusable values."""
 
-# A field is declared with the priors that a model can use, ``LogNormal | Pareto``. If the type is
-# not enough, its annotation has a condition: Scale is a number above 0, FixedDiagonal rows whose
-# accuracy is not estimated, Proper a Dirichlet prior with pseudo-counts.
+# The annotation of a field lists the priors that the model can use, ``LogNormal | Pareto``. It may
+# add a condition: Scale is a number above 0, FixedDiagonal has a fixed accuracy, and Proper is a
+# Dirichlet prior with pseudo-counts.
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ ProperRows = Annotated[
 
 
 def misfits(value: object) -> list[str]:
-    """List the fields of a dataclass that hold what they cannot take, each in a sentence."""
-    # fields whose annotation says nothing that can be checked are left alone
+    """List messages about the fields of a dataclass with unusable values."""
+    # fields without a checkable annotation are skipped
     kind: Any = type(value)
     found = []
     for name, (taken, needs) in _declared(kind).items():
@@ -71,7 +71,7 @@ def misfits(value: object) -> list[str]:
     return found
 
 
-# models that regress something on columns, and on what
+# models that use covariates, by field
 REGRESSED = {
     "coder_covariates": "ScalarDifficulty, LogisticRandomEffects and LogitNormalDawidSkene do, "
     "whose coders have abilities in logits",
@@ -80,7 +80,7 @@ REGRESSED = {
 
 
 def columns_not_taken(kind: type[Any], named: Mapping[str, object]) -> list[str]:
-    """List columns about coders or items that a model does not use, and models that do."""
+    """List messages about covariates that a model does not use, and models that use them."""
     known = getattr(kind, "__dataclass_fields__", ())
     return [
         f"{kind.__name__} takes no {name}. {REGRESSED[name]}."
@@ -90,7 +90,7 @@ def columns_not_taken(kind: type[Any], named: Mapping[str, object]) -> list[str]
 
 
 def _is_wrong_number(held: object, taken: tuple[type, ...]) -> bool:
-    """Return True if it is a truth value where a number belongs, or no number at all."""
+    """Return True for NaN, or for a boolean in a numeric field."""
     if isinstance(held, bool | np.bool_):
         return bool not in taken
     return isinstance(held, float | np.floating) and math.isnan(held)
@@ -102,7 +102,7 @@ def _called(kind: type) -> str:
 
 
 def _default(kind: type, name: str) -> str:
-    """Return an example: what the field holds when nobody says anything."""
+    """Return the default of the field as an example; empty without a default."""
     field = next(each for each in fields(kind) if each.name == name)
     value = field.default if field.default is not MISSING else None
     if value is None and field.default_factory is not MISSING:
@@ -114,7 +114,7 @@ def _default(kind: type, name: str) -> str:
 
 @lru_cache(maxsize=256)
 def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
-    """Return what each field of a dataclass may hold, as far as its annotation says it."""
+    """Return types and conditions of the fields of a dataclass with checkable annotations."""
     found = {}
     for each in fields(kind):
         owner = next(c for c in kind.__mro__ if each.name in inspect.get_annotations(c))
@@ -123,7 +123,7 @@ def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
             module = sys.modules.get(owner.__module__)
             try:
                 hint = eval(hint, dict(vars(module)) if module else {})
-            except Exception:  # a name for type checkers only says nothing here
+            except Exception:  # a name that exists only for type checkers
                 continue
         needs = None
         if get_origin(hint) is Annotated:
@@ -136,7 +136,7 @@ def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
 
 
 def _wide(parts: tuple[type, ...]) -> tuple[type, ...]:
-    """Take whole numbers where numbers are asked for, and those of NumPy."""
+    """Add NumPy numbers to the types, and integers where floats are allowed."""
     more: tuple[type, ...] = ()
     if float in parts:
         more += (int, np.floating, np.integer)

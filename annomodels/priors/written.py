@@ -1,7 +1,7 @@
-"""Priors, and models that are made of them, as plain data and back."""
+"""Conversion of models and their priors to plain data and back."""
 
-# A class outside this package is known once Python has run its definition. A file names it by its
-# place, ``module:Class``, and nothing imports a module because a file says so.
+# A class outside this package is registered when Python runs its definition. A file refers to it as
+# ``module:Class``, and a file never causes the import of a module.
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 PACKAGE = __name__.partition(".")[0]
-# models of this package that are loaded, by name
+# loaded models of this package, by name
 CLASSES: dict[str, type[Any]] = {}
-# models that others defined, by place; several where a definition was run again
+# models outside this package, by place; several if a definition was run again
 OWN: dict[str, list[type[Any]]] = {}
 
 
 def enter(kind: type[Any]) -> None:
-    """Keep a class of models, under its name or, of one outside this package, its place."""
+    """Register a model class by name, or by place if it is outside this package."""
     if is_own(kind):
         OWN.setdefault(_place(kind), []).append(kind)
     else:
@@ -36,14 +36,14 @@ def is_own(kind: type) -> bool:
 
 def place_of(kind: type) -> str:
     """Return the place of a class outside this package; a second definition ends in ``#2``."""
-    # a fit keeps it, so that a definition that is run again changes no earlier fit
+    # fits store the place, so a definition that is run again does not change earlier fits
     place = _place(kind)
     number = next((n for n, known in enumerate(OWN.get(place, []), 1) if known is kind), 1)
     return place if number == 1 else f"{place}#{number}"
 
 
 def own_class(place: str) -> type[Any] | None:
-    """Return the class that was defined at a place; None where Python has not run it."""
+    """Return the class defined at a place; None if Python has not run its definition."""
     base, _, number = place.partition("#")
     known = OWN.get(base, [])
     n = int(number or 1) - 1
@@ -51,7 +51,7 @@ def own_class(place: str) -> type[Any] | None:
 
 
 def newest(place: str) -> type[Any] | None:
-    """Return the class that was defined last at a place, whichever of them a file names."""
+    """Return the latest class defined at a place, for any number that a file refers to."""
     known = OWN.get(place.partition("#")[0])
     return known[-1] if known else None
 
@@ -64,7 +64,7 @@ def _place(kind: type) -> str:
 
 
 def unwritable(model: DataclassInstance) -> list[str]:
-    """List the fields of a model that cannot be written down, each in a sentence."""
+    """List messages about the fields of a model that cannot be converted to plain data."""
     found = []
     for each in fields(model):
         try:
@@ -79,7 +79,7 @@ def unwritable(model: DataclassInstance) -> list[str]:
 
 
 def value_of(said: object) -> object:
-    """Read back a field of a model; the classes of models within it have been loaded."""
+    """Build the value of a model field from plain data; nested model classes must be loaded."""
     if isinstance(said, list):
         return tuple(map(value_of, said))
     if not isinstance(said, dict):
@@ -90,7 +90,7 @@ def value_of(said: object) -> object:
 
 
 def class_within(described: Mapping[str, object]) -> type[Any]:
-    """Return the class, which has been loaded, of a model that was written down."""
+    """Return the loaded class of a model that is given as plain data."""
     place, name = described.get("class"), str(described["name"])
     found = own_class(str(place)) if place else CLASSES.get(name)
     if found is None:
@@ -99,7 +99,7 @@ def class_within(described: Mapping[str, object]) -> type[Any]:
 
 
 def written_models(plain: object) -> Iterator[dict[str, Any]]:
-    """Models within plain data, the whole first."""
+    """Yield the models in plain data, outer models first."""
     if isinstance(plain, dict):
         if "priors" in plain:
             yield plain

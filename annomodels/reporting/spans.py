@@ -1,4 +1,4 @@
-"""Facts about gold spans, each computed when a section first asks, and the places to decide."""
+"""Facts about gold spans, computed on first use, and the places to decide."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from annomodels.spans.fit import SpanFit
 
 
-AROUND = 160  # characters of the text before and after a place
-LIKELY = 0.5  # probability from which a span of one coder is probably right
+AROUND = 160  # number of characters shown before and after a place
+LIKELY = 0.5  # minimum probability at which a span of one coder is probably correct
 Mark = tuple[int, int, str]
 
 
 class Choice(NamedTuple):
-    """An answer that can be chosen at a place: its spans, and how probable it is."""
+    """A possible answer at a place: its spans and its probability."""
 
     marks: tuple[Mark, ...]
     p: float
 
 
 class Place(NamedTuple):
-    """A place where coders marked something: its answers, and who marked what."""
+    """A place with marks: its possible answers, and the marks of each coder."""
 
     document: str
     start: int
@@ -48,13 +48,13 @@ class Place(NamedTuple):
 
     @property
     def doubt(self) -> float:
-        """Probability that the gold answer is not right."""
+        """Probability that the gold answer is wrong."""
         return 0.0 if self.state == STATES.index("decided") else 1.0 - self.choices[self.gold].p
 
 
 @dataclass(eq=False)
 class SpanFacts:
-    """Facts that the sections of a page on spans are made from."""
+    """Facts for the sections of a report on spans."""
 
     fit: SpanFit
     estimate: Summary | None = None
@@ -63,36 +63,36 @@ class SpanFacts:
     truth = "span"
 
     def unsupported(self, verb: str) -> str:
-        """Return why there is no such table; empty if there is one."""
+        """Return why a table is unavailable; empty if it is available."""
         if verb == "estimate":
             return "" if self.estimate is not None else "no document was audited"
         return ""
 
     @cached_property
     def gold(self) -> pd.DataFrame:
-        """The gold spans."""
+        """Table of the gold spans."""
         return self.fit.gold(self.threshold).table
 
     @cached_property
     def quality(self) -> dict[str, tuple[float, float, float]]:
-        """Precision, recall and F1 with their intervals, corrected by an audit if there is one."""
+        """Precision, recall and F1 with intervals, corrected by an audit if available."""
         found = self.fit.quality(self.threshold) if self.estimate is None else self.estimate
         rows = found.table[["quantity", "value", "low", "high"]].itertuples(index=False)
         return {str(name): (float(v), float(a), float(b)) for name, v, a, b in rows}
 
     @cached_property
     def coders(self) -> Summary:
-        """From the fit."""
+        """Error rates and F1 of the coders."""
         return self.fit.coders()
 
     @cached_property
     def agreement(self) -> Summary:
-        """From the fit."""
+        """Agreement of the coders."""
         return self.fit.agreement()
 
     @property
     def sentence(self) -> str:
-        """The sentence that a manager repeats."""
+        """Headline of the report."""
         f1, low, high = self.quality["f1"]
         text = (
             f"Expected F1 of the {counted(len(self.gold), 'gold span')} is {f1:.2f} ({low:.2f} to "
@@ -107,7 +107,7 @@ class SpanFacts:
 
     @property
     def verdict(self) -> tuple[str, str]:
-        """Verdict on the chains, and the reason."""
+        """Verdict on convergence, and the reason."""
         attrs = self.fit.tree.attrs
         rhat, draws = float(attrs["rhat_max"]), float(attrs["ess_min"])
         if rhat != rhat:
@@ -125,7 +125,7 @@ class SpanFacts:
 
     @property
     def to_do(self) -> list[str]:
-        """Lines on what to do next, as a terminal shows them."""
+        """Next steps as lines for the terminal."""
         states = self.states
         found = [
             f"{counted(states[name], 'place')} {why}"
@@ -144,7 +144,7 @@ class SpanFacts:
 
     @cached_property
     def alone(self) -> pd.DataFrame:
-        """Spans at places where one coder marked something and others nothing, that are likely."""
+        """Probable spans at places where only one of several coders marked anything."""
         import pandas as pd
 
         rows: list[tuple[str, int, int, str, str, str, float]] = []
@@ -161,7 +161,7 @@ class SpanFacts:
 
     @cached_property
     def places(self) -> list[Place]:
-        """Every place with marks, the most doubtful first, decided ones last."""
+        """All places with marks, the least certain first and decided places last."""
         return sorted(self._places(), key=lambda place: -place.doubt)
 
     def _places(self) -> Iterator[Place]:
@@ -183,7 +183,7 @@ class SpanFacts:
             found.setdefault(document, {})[start, end, label] = p
         for name, each in found.items():
             for mark in (mark for own in marks.get(name, {}).values() for mark in own):
-                each.setdefault(mark, 0.0)  # decided to be nothing
+                each.setdefault(mark, 0.0)  # decided as "no span"
             groups: list[list[tuple[Mark, float]]] = []
             last = -1
             for mark, p in sorted(each.items()):
@@ -218,7 +218,7 @@ class SpanFacts:
             choices.insert(0, gold)
         elif chosen:
             gold = Choice((chosen[0][0],), chosen[0][1])
-        # what is left is nothing, or borders that nobody marked
+        # the remaining probability is that of no span, or of borders that no coder marked
         nothing = Choice((), max(0.0, 1.0 - sum(p for _, p in group)))
         choices.append(nothing)
         at = choices.index(nothing if gold is None else gold)
@@ -242,12 +242,12 @@ class SpanFacts:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the spans that were fitted."""
+        """Short hash of the fitted spans."""
         return fingerprint(self.fit)
 
 
 def written(marks: tuple[Mark, ...], text: str, *, places: bool) -> str:
-    """Write an answer: labels with the words that they mark, and their places where asked."""
+    """Format an answer: labels with the marked text, and with positions if `places`."""
     parts = []
     for start, end, label in marks:
         words = short(text[start:end], 60)
@@ -257,7 +257,7 @@ def written(marks: tuple[Mark, ...], text: str, *, places: bool) -> str:
 
 
 def payload(facts: SpanFacts, command: str) -> str:
-    """Return the places as JSON that a script element can hold, those most in doubt first."""
+    """Return the places as JSON for a script element, the least certain first."""
     coders = list(facts.fit.spans.coders)
     labels: list[str] = []
     names: list[str] = []
@@ -321,11 +321,11 @@ def payload(facts: SpanFacts, command: str) -> str:
 
 
 def _cleaned(text: str) -> str:
-    """Clean a part of a text, with a blank at its ends where it has one."""
+    """Clean part of a text; a space at either end stays."""
     return clean(f"|{text}|")[1:-1]
 
 
 def with_interval(values: tuple[float, float, float]) -> str:
-    """Write a value with its interval."""
+    """Format a value with its interval."""
     value, low, high = map(decimal, values)
     return f"{value} ({low} to {high})"

@@ -1,5 +1,5 @@
-"""Gold spans: marks become groups, a model estimates their truth, and decoding gives one layer.
+"""Gold spans: grouping of marks, estimation of the true spans, and decoding into one layer.
 
-May import data, io, coefficients, the kernels, and what an engine is told. Files of a fit are read
-and written elsewhere; so are pages and audits.
+May import data, io, coefficients, kernels and engine settings. Reading and writing of saved fits,
+report pages and audits are in other packages.
 """

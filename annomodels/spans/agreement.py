@@ -32,11 +32,11 @@ def span_agreement(
     spans
         The spans of one layer.
     asked
-        Some of "span_f1" (F1 over pairs of coders, same place and label), "span_f1_overlapping"
-        (F1 of spans of the same label that overlap), "alpha_u" (alpha for units) and "token_alpha"
-        (alpha of the labels of tokens).
+        Measures: "span_f1" (F1 over pairs of coders, same place and label), "span_f1_overlapping"
+        (F1 of overlapping spans with the same label), "alpha_u" (alpha for units), "token_alpha"
+        (alpha of token labels).
     draws, seed
-        Number and seed of the draws of the intervals, which resample documents.
+        Number and seed of the bootstrap draws for intervals, which resample documents.
 
     Examples
     --------
@@ -66,20 +66,20 @@ def span_agreement(
 
 
 def _tokens(spans: Spans) -> Iterator[Agreement]:
-    """Alpha of tokens, if they are known and not too many."""
+    """Yield alpha of tokens if the number of tokens is known and below the limit."""
     sizes = [len(spans.tokens.get(d, ())) or len(spans.texts.get(d, "")) // 5 for d in spans.seen]
     coders = [len(names) for names in spans.seen.values()]
     if not all(sizes) or int(np.dot(sizes, coders)) > MOST_TOKENS:
         return
     try:
         made = agreement(spans.units("token"), "alpha")
-    except AnnotationError:  # no two labels, no coders to compare
+    except AnnotationError:  # fewer than two labels, or no coders to compare
         return
     yield replace(made, name="token_alpha", title="Krippendorff's alpha of tokens")
 
 
 def _units(spans: Spans, *, joined: bool = False) -> Units:
-    """Turn marks into units; overlapping spans of a coder with one label may be joined."""
+    """Convert marks to units; `joined` merges overlapping spans of a coder and label."""
     marks = sorted(
         (s for s in spans.spans if s.coder != GOLD and s.start < s.end),
         key=lambda s: (s.document, s.coder, s.label, s.start, s.end),

@@ -1,9 +1,9 @@
-"""Confidence in a crowd: what marks cannot show about places, borders and missed spans.
+"""Calibration of the posterior for errors that coders share: classes, borders, missed spans.
 
-Coders err together: a name that misleads one coder misleads others, and a span that is easy to
-overlook is overlooked by all. The posterior of coders who err independently of each other is
-therefore too certain, however many they are. As in a stack of models for items, shares of the data
-set are unknown effects with priors from public data with known truth.
+Coder errors are correlated: a name that misleads one coder misleads others, and all coders miss a
+span that is easy to overlook. A posterior that assumes independent errors is therefore
+overconfident, even with many coders. As in the stack of models for items, the rates of shared
+errors are unknown effects of the data set, with priors from public data with known truth.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from annomodels.types import AnyArray, Floats
 
 
 def calibrated(groups: Groups, draws: Draws, model: SpanModel, seed: int) -> Draws:
-    """Return the draws with truths that a crowd may have missed together.
+    """Return the draws with shared errors of the coders added.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def calibrated(groups: Groups, draws: Draws, model: SpanModel, seed: int) -> Dra
 
 
 def _normal(n: int) -> Floats:
-    """Return normal numbers evenly from the whole distribution: tails are not left to chance."""
+    """Return evenly spaced quantiles of the normal distribution, so that tails are covered."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri((np.arange(n) + 0.5) / n))
 
 
 def error_rates(groups: Groups, draws: Draws) -> tuple[float, float]:
-    """Shares of the answers with another class, and of the marks with other borders, than is true.
+    """Return the share of answers with a wrong class, and of marks with wrong borders.
 
     Parameters
     ----------
@@ -86,17 +86,17 @@ def error_rates(groups: Groups, draws: Draws) -> tuple[float, float]:
 
 
 def answers_given(groups: Groups) -> Floats:
-    """Return the classes that coders gave in each group, all alike, shape [group, class]."""
+    """Return the uniform distribution over the classes given in each group, [group, class]."""
     classes = len(groups.labels) + 1
     group = np.repeat(np.arange(len(groups)), np.diff(groups.answer_first))
     counts = np.bincount(group * classes + groups.label, minlength=len(groups) * classes)
     given = (counts.reshape(-1, classes) > 0).astype(float)
-    given[given.sum(axis=1) == 0, 0] = 1.0  # nobody saw it
+    given[given.sum(axis=1) == 0, 0] = 1.0  # no coder saw it
     return np.asarray(given / given.sum(axis=1, keepdims=True))
 
 
 def unseen_spans(groups: Groups, truth: AnyArray) -> Floats:
-    """Estimate the number of true spans that no coder marked, from those marked once and twice.
+    """Estimate the number of unmarked true spans from the spans marked once and twice.
 
     References
     ----------

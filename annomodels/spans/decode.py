@@ -1,4 +1,4 @@
-"""Candidates with their probabilities, and the layer that maximizes expected F1."""
+"""Candidate spans with their probabilities, and the layer that maximizes expected F1."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Metric = Literal["precision", "recall"]
-# rounds of the search for the largest expected F1, which settles after a few
+# maximum iterations of the search for the largest expected F1, which converges in a few
 ROUNDS = 50
 
 
 def candidates(groups: Groups, p_class: Floats, p_shape: Floats) -> pd.DataFrame:
-    """Tabulate every span that a coder marked, with every label that is plausible there.
+    """Tabulate every span that a coder marked, with each of its plausible labels.
 
     Parameters
     ----------
     groups
-        The groups.
+        Groups of overlapping marks.
     p_class
         P(class) of each group, shape [group, class].
     p_shape
@@ -64,24 +64,24 @@ def choose(
     threshold: float | None = None,
     metric: Metric | None = None,
 ) -> Bools:
-    """Choose the spans of the gold layer; returns which rows of the table they are.
+    """Choose the spans of the gold layer; returns a mask of the rows of the table.
 
     Parameters
     ----------
     table
         Candidates.
     expected
-        Expected number of true spans, those included that no coder marked.
+        Expected number of true spans, including spans that no coder marked.
     nested
-        Whether spans of the layer may lie within each other.
+        Whether spans of the layer may be nested.
     threshold, metric
-        Precision or recall that the layer should reach; without a metric, the probability from
-        which a span is in the layer; without a threshold, the layer maximizes expected F1.
+        Precision or recall that the layer should reach; without a metric, the minimum probability
+        of a span; without a threshold, the layer maximizes expected F1.
 
     Raises
     ------
     NotApplicable
-        If the threshold is no probability, or the metric is unknown.
+        If the threshold is not a probability, or the metric is unknown.
     """
     p = table["p_exact"].to_numpy()
     if threshold is not None and not 0 <= threshold <= 1:
@@ -114,7 +114,7 @@ def choose(
 
 
 def _layer(table: pd.DataFrame, cost: float, nested: bool) -> Bools:
-    """Choose spans with the largest sum of p - cost that do not overlap, or do not cross."""
+    """Choose spans that maximize the sum of p - cost without overlapping, or without crossing."""
     value = table["p_exact"].to_numpy() - cost
     chosen = np.zeros(len(value), dtype=bool)
     rows = np.flatnonzero(value > 0)
@@ -135,7 +135,7 @@ def _layer(table: pd.DataFrame, cost: float, nested: bool) -> Bools:
 
 
 def _apart(rows: list[int], value: Floats, starts: AnyArray, ends: AnyArray) -> list[int]:
-    """Choose intervals that do not overlap, with the largest sum (weighted scheduling)."""
+    """Choose disjoint intervals with the largest sum (weighted interval scheduling)."""
     rows = sorted(rows, key=lambda row: (ends[row], starts[row], row))
     finish = [ends[row] for row in rows]
     best: list[tuple[float, list[int]]] = [(0.0, [])]
@@ -150,7 +150,7 @@ def _apart(rows: list[int], value: Floats, starts: AnyArray, ends: AnyArray) -> 
 
 
 def _uncrossed(rows: list[int], value: Floats, starts: AnyArray, ends: AnyArray) -> list[int]:
-    """Choose spans by their value that lie apart or within each other."""
+    """Choose spans greedily by value; chosen spans are disjoint or nested."""
     kept: list[int] = []
     for row in sorted(rows, key=lambda row: (-value[row], row)):
         a, b = starts[row], ends[row]

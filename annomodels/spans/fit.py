@@ -1,4 +1,4 @@
-"""The fit of spans: gold layer, coders, expected quality."""
+"""Fit of a span model: gold layer, coders, expected quality."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-# groups are many and chains start near the mode, so fewer draws do than of items
+# divisor of the number of draws for items: with many groups and chains that start near the mode,
+# fewer draws suffice
 SHORTER = 8
 
 
@@ -62,15 +63,15 @@ def fit_spans(
     question
         Layer and feature; not needed if there is only one.
     nested
-        Whether spans may lie within each other [default: if a coder marked such spans].
+        Whether spans may be nested [default: if a coder marked nested spans].
     decisions
         Spans that an expert decided; label ``(none)`` for "no span is here".
     chains, draws, warmup
-        As of :func:`annomodels.fit`; an eighth of them is made.
+        As for :func:`annomodels.fit`; the sampler makes an eighth of the draws.
     seed
-        Random seed [default: a new one, which the result keeps].
+        Random seed [default: a new seed, stored in the result].
     threads
-        Number of chains that run at a time [default: all].
+        Number of chains that run at the same time [default: all].
     progress
         Called as ``progress("sampling", share, "")`` after each chain.
 
@@ -106,7 +107,7 @@ def fit_spans(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpanFit(Html):
-    """A fitted model of spans: data, draws and the tree of results.
+    """Fitted span model: data, draws and the tree of results.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ class SpanFit(Html):
     draws
         Posterior draws.
     tree
-        All of it as one tree, which :meth:`save` writes.
+        Data, draws and options as one tree, which :meth:`save` writes.
     """
 
     spans: Spans
@@ -127,7 +128,7 @@ class SpanFit(Html):
 
     @classmethod
     def of_tree(cls, tree: xr.DataTree) -> Self:
-        """Build the fit from a tree that was read."""
+        """Build the fit from its tree of results."""
         spans = unpacked(tree["observed_data"].to_dataset()["spans"].values)
         decided = [Span(d, "", "", a, b, k) for d, a, b, k in json.loads(tree.attrs["decisions"])]
         nested = bool(json.loads(tree.attrs["nested"]))
@@ -140,7 +141,7 @@ class SpanFit(Html):
 
     @property
     def engine(self) -> str:
-        """Name of the engine that made it."""
+        """Name of the engine."""
         return str(self.tree.attrs["engine"])
 
     @property
@@ -158,19 +159,19 @@ class SpanFit(Html):
         Parameters
         ----------
         threshold
-            Smallest probability of a span [default: the layer maximizes expected F1].
+            Minimum probability of a span [default: the layer maximizes expected F1].
         metric
-            "precision" or "recall": the layer reaches `threshold` in expectation, with as many
-            spans for precision, and as few for recall, as possible.
+            "precision" or "recall": the layer reaches `threshold` in expectation, with the largest
+            number of spans for precision, and the smallest for recall.
         """
         return self._facts.gold(threshold, metric)
 
     def coders(self) -> Summary:
-        """Return misses, false alarms, borders and F1 of each coder, with 95 % intervals."""
+        """Return misses, false alarms, exact borders and F1 per coder, with 95 % intervals."""
         return self._facts.coders()
 
     def confusion(self) -> Summary:
-        """Return how often each coder gives each label, by the true label."""
+        """Return the proportion of each label per coder and true label."""
         return self._facts.confusion()
 
     def quality(self, threshold: float | None = None, metric: Metric | None = None) -> Summary:
@@ -179,21 +180,21 @@ class SpanFit(Html):
         Parameters
         ----------
         threshold, metric
-            As of :meth:`gold`.
+            As for :meth:`gold`.
         """
         return self._facts.quality(threshold, metric)
 
     def agreement(self) -> Summary:
-        """Return agreement between coders, with intervals over documents."""
+        """Return agreement between coders, with intervals from resampled documents."""
         return span_agreement(self.spans)
 
     def documents(self, threshold: float | None = None) -> pd.DataFrame:
-        """Return spans of the gold layer, correct and true spans of each document, as expected.
+        """Return the gold spans and the expected correct and true spans of each document.
 
         Parameters
         ----------
         threshold
-            As of :meth:`gold`.
+            As for :meth:`gold`.
         """
         return self._facts.documents(threshold)
 
@@ -202,18 +203,18 @@ class SpanFit(Html):
         return self._facts.candidates()
 
     def decided(self, decisions: pd.DataFrame | Iterable[Mapping[str, Any]]) -> SpanFit:
-        """Return the fit with the decisions of an expert as known truth.
+        """Return a fit with the decisions of an expert as known truth.
 
         Parameters
         ----------
         decisions
             Rows with document, start, end, label; ``(none)`` or an empty label means that no span
-            is at this place. Earlier decisions stay, unless a row has their place.
+            is at this place. Earlier decisions stay unless a row has the same place.
 
         Raises
         ------
         NotApplicable
-            If a row names an unknown document, or a place that is none.
+            If a row has an unknown document, or an invalid start or end.
         """
         import pandas as pd
 
@@ -248,14 +249,14 @@ class SpanFit(Html):
         Parameters
         ----------
         path
-            Where to write.
+            Path of the file.
         force
-            Whether an existing file is replaced.
+            Whether to replace an existing file.
 
         Raises
         ------
         OutputError
-            If there is such a file and `force` is not set, or it cannot be written.
+            If the file exists and `force` is not set, or the file cannot be written.
         """
         path = Path(path)
         with Interrupts(True) as interrupts, atomic_path(path, force) as temporary:
@@ -274,7 +275,7 @@ class SpanFit(Html):
 
 
 def model_of(tree: xr.DataTree) -> SpanModel:
-    """Return the model of a tree of spans."""
+    """Return the model of a tree of results."""
     held: dict[str, Any] = json.loads(tree.attrs["model"])
     held.pop("name")
     plain: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in held.items()}

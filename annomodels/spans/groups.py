@@ -1,4 +1,4 @@
-"""Marks that overlap form a group; what a coder marked in a group is one answer."""
+"""Groups of overlapping marks; all marks of a coder in a group are one answer."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from annomodels.errors import AnnotationError
 from annomodels.io.span_builder import GOLD, NONE, Span, Spans
 from annomodels.types import AnyArray
 
-# probability that two coders with the same borders give a span that is not the longest of its
-# answer the same label: few answers have several spans, too few to learn it for each coder
+# probability that two coders with the same borders agree on the label of a span that is not the
+# longest of its answer; too few answers have several spans to estimate it for each coder
 SAME_LABEL = 0.9
-# borders that a coder may give who misses the true ones: one word more or less on either side
+# number of wrong borders that a coder may give: one word more or less on either side
 OTHER_BORDERS = 4
-# share of spans inside another one of the same coder from which a layer is nested: below it, they
-# are slips in a flat layer
+# minimum share of spans inside another span of the same coder for a nested layer; below it, these
+# spans are slips in a flat layer
 NESTED = 0.01
-# share of the characters of two spans that both have, from which they are the same nested span
+# minimum share of common characters at which two marks are the same nested span
 SAME_SPAN = 0.5
 
 Piece = tuple[int, int, str]
@@ -38,39 +38,39 @@ class Groups:
     Parameters
     ----------
     labels, coders, documents
-        Names behind the codes; a label has code 1 or more, "nothing" is 0.
+        Names behind the codes; labels have codes from 1, and 0 is "nothing".
     document, context
-        Codes of the document of each group, and of what its class may depend on: groups with the
-        same text, or else those of its document.
+        Codes of the document of each group, and of the context of its class: groups with the same
+        text, or else the groups of its document.
     answer_first
-        Place of the first answer of each group, and the number of answers.
+        Index of the first answer of each group, then the number of answers.
     coder, label, shape
-        Of each answer: its coder, the label of its longest span (0 if it is nothing), and its
-        borders, counted within the group (-1 if it is nothing).
+        Coder of each answer, label of its longest span (0 for "nothing"), and candidate within
+        the group (-1 for "nothing").
     visit, visit_first
-        Of each answer, its pair of coder and document; place of the first pair of each coder, and
-        the number of pairs.
+        Pair of coder and document of each answer; index of the first pair of each coder, then the
+        number of pairs.
     marks
         Start, end, coder and label of the marks of each group.
     shapes
-        Borders of each candidate. The last one of a group is empty: borders that no coder marked.
+        Borders of each candidate. The last candidate of a group is empty: unmarked borders.
     shape_first
-        Place of the first candidate of each group, and the number of candidates.
+        Index of the first candidate of each group, then the number of candidates.
     longest
-        Which span of a candidate is the longest.
+        Index of the longest span of each candidate.
     other_labels
-        Of each candidate, P(label) of its spans; None if it has one span.
+        P(label) of the spans of each candidate; None if it has one span.
     log_shape, log_nothing
-        Log probability of the labels of all spans but the longest, for each candidate and for
+        Log probability of the labels of all spans except the longest, for each candidate and for
         "nothing".
     log_other
-        Log probability of each of the borders that a coder may give who misses the true ones.
+        Log probability of each wrong border in a group.
     known, known_shape
-        Class and candidate where the truth is known, else -1.
+        Class and candidate if the truth is known, else -1.
     nested
-        Whether spans of the layer may lie within each other.
+        Whether spans of the layer may be nested.
     notes
-        Sentences about what was left out.
+        Sentences about omitted spans.
     """
 
     labels: tuple[str, ...]
@@ -117,10 +117,10 @@ def groups_of(
     question
         Layer and feature; not needed if there is only one.
     nested
-        Whether spans may lie within each other [default: if a coder marked such spans].
+        Whether spans may be nested [default: if a coder marked nested spans].
     decisions
-        Spans that an expert decided; label ``(none)`` or empty for "no span is here". The truth of
-        each group that they touch is known.
+        Spans that an expert decided; label ``(none)`` or empty for "no span is here". Groups that
+        overlap a decision have a known truth.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def _is_nested(marks: Sequence[Span]) -> bool:
 
 
 def _flat(marks: Sequence[Span]) -> tuple[list[Span], int]:
-    """Leave out spans that overlap a longer one of the same coder."""
+    """Drop spans that overlap a longer span of the same coder; returns the rest and a count."""
     by_layer: dict[tuple[str, str], list[Span]] = {}
     for span in marks:
         by_layer.setdefault((span.document, span.coder), []).append(span)
@@ -194,7 +194,7 @@ def _flat(marks: Sequence[Span]) -> tuple[list[Span], int]:
 
 
 def _parts(places: list[Place]) -> Iterable[list[Place]]:
-    """Yield marks that overlap, directly or through others."""
+    """Yield connected components of overlapping marks."""
     part: list[Place] = []
     end = -1
     for place in sorted(places):
@@ -208,7 +208,7 @@ def _parts(places: list[Place]) -> Iterable[list[Place]]:
 
 
 def _nested_parts(places: list[Place]) -> Iterable[list[Place]]:
-    """Yield marks of the same span: of overlapping marks, at most one of each coder."""
+    """Yield the marks of each nested span, with at most one mark per coder."""
     for part in _parts(places):
         votes = Counter((start, end) for start, end, _, _ in part)
         clusters: list[tuple[tuple[int, int], set[str], list[Place]]] = []
@@ -233,8 +233,6 @@ def _overlap(a: tuple[int, int], b: tuple[int, int]) -> float:
 
 
 class _Builder:
-    """Grows the arrays of :class:`Groups`."""
-
     def __init__(self, labels: Sequence[str], coders: Mapping[str, int]) -> None:
         self._label = {name: n + 1 for n, name in enumerate(labels)}
         self._labels, self._coders = tuple(labels), coders
@@ -261,7 +259,7 @@ class _Builder:
         seen: Sequence[str],
         touched: Sequence[tuple[int, int]] | None,
     ) -> None:
-        """Add a group; `touched` are places that an expert decided, None for all of them."""
+        """Add a group; `touched` lists the places that an expert decided, None for all places."""
         answers: dict[str, list[Piece]] = {}
         for start, end, coder, label in part:
             answers.setdefault(coder, []).append((start, end, label))
@@ -329,7 +327,6 @@ class _Builder:
         nested: bool,
         notes: tuple[str, ...],
     ) -> Groups:
-        """Return the groups."""
         document = np.array(self._document, dtype=np.int32)
         group = np.repeat(np.arange(len(document)), np.diff(self._answer_first))
         coder = np.array(self._coder, np.int32)
@@ -363,7 +360,7 @@ class _Builder:
 
 
 def _label_chances(chances: AnyArray, said: Sequence[int]) -> float:
-    """Fill in P(label) of a span from the labels that were given; returns log P(labels)."""
+    """Fill in P(label) of a span, given the coders' labels; returns log P(labels)."""
     k = len(chances)
     if k == 1:
         return 0.0

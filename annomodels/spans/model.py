@@ -1,4 +1,4 @@
-"""The model of spans: priors, the Gibbs chains, and its definition in PyMC."""
+"""Span model: priors, Gibbs chains, and PyMC definition."""
 
 from __future__ import annotations
 
@@ -18,35 +18,36 @@ if TYPE_CHECKING:
     import pymc as pm
     from pytensor.tensor.variable import TensorVariable
 
-# bytes of the draws of the truth of all groups; more draws are thinned
+# maximum size of all draws, in bytes; larger samples are thinned
 MOST_BYTES = 150_000_000
 OF_GROUPS = ("truth", "truth_shape", "p_class", "p_shape")
 
 
 @dataclass(frozen=True)
 class SpanModel:
-    """Priors of the model of spans.
+    """Priors of the span model.
 
     Parameters
     ----------
     other, diagonal
-        Pseudo-counts of the mean confusion row: of each label, and added for the true one.
+        Pseudo-counts of the mean confusion row: for each label, and in addition for the true label.
     concentration
-        Median of the number of labels that the mean row counts for, log-normal with scale 1.
+        Median concentration around the mean row, in pseudo-labels; log-normal with scale 1.
     exact
         Beta prior of the probability that a coder's borders are exact.
     prevalence
         Pseudo-counts of each class in the prevalence.
     evenness
-        Median of the number of groups that the prevalence counts for in a context.
+        Median concentration of contexts around the prevalence, in pseudo-groups.
     attention, steadiness
-        Beta prior of the share of a document that a coder attends to, on average over documents;
-        and median of the number of places that the average counts for in one document.
+        Beta prior of the mean share of a document that a coder attends to; and median
+        concentration of documents around this mean, in pseudo-places.
     effects
-        Medians of the effects of a data set, see :mod:`annomodels.spans.calibration`, and their
-        scales: share of places that mislead the crowd, as a multiple of the share of wrong classes
-        in the answers; share of borders that do, as a multiple of the share of wrong borders; and
-        spans that no coder marked, as a multiple of their lower bound.
+        Medians of the three effects of a data set, then their scales, see
+        :mod:`annomodels.spans.calibration`: share of places with a shared wrong class, as a
+        multiple of the share of wrong classes in the answers; share of places with shared wrong
+        borders, as a multiple of the share of wrong borders; and number of spans that no coder
+        marked, as a multiple of its lower bound.
     """
 
     other: float = 0.3
@@ -60,7 +61,7 @@ class SpanModel:
     effects: tuple[float, ...] = (0.2, 0.1, 1.0, 2.5, 2.5, 1.5)
 
     def to_dict(self) -> dict[str, object]:
-        """Write the model down as plain data."""
+        """Return the model as plain data."""
         return {"name": "spans", **asdict(self)}
 
     def base(self, classes: int) -> AnyArray:
@@ -68,12 +69,12 @@ class SpanModel:
         return np.full((classes, classes), self.other) + self.diagonal * np.eye(classes)
 
     def pymc(self, groups: Groups) -> pm.Model:
-        """Return the definition of the model, with the truth of all groups summed out.
+        """Return the PyMC model, with the truth of all groups summed out.
 
         Parameters
         ----------
         groups
-            The groups.
+            Groups of overlapping marks.
         """
         import pymc as pm
         import pytensor.tensor as pt
@@ -103,7 +104,7 @@ class SpanModel:
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """Parameters as variables of PyMC."""
+    """Parameters as PyMC variables."""
 
     of_context: Any
     confusion: Any
@@ -112,7 +113,7 @@ class _Drawn:
 
 
 def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> TensorVariable:
-    """Log probability of the answers of a group, by enumeration of what may be true."""
+    """Return the log probability of the answers of a group, by enumeration of the truth."""
     import pytensor.tensor as pt
 
     answers = range(groups.answer_first[g], groups.answer_first[g + 1])
@@ -145,25 +146,25 @@ def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> TensorVariable:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Draws of all chains, and probabilities averaged over them.
+    """Draws of all chains, and probabilities averaged over the draws.
 
     Parameters
     ----------
     posterior
         Draws by variable, each [chain, draw, ...].
     log_density
-        Log probability of the answers, the truth summed out, [chain, draw].
+        Log probability of the answers with the truth summed out, [chain, draw].
     truth, truth_shape
         Class and candidate of each group, [draw of any chain, group].
     p_class
         P(class) of each group.
     p_shape
-        P(candidate is true) of each candidate, "nothing" being the rest.
+        P(candidate is true) of each candidate; the remainder is P("nothing").
     unseen
-        Number of true spans in places where no coder marked anything, [draw of any chain].
+        Number of true spans in places without marks, [draw of any chain].
     rhat, effective
-        The largest R-hat of what people use, and the smallest number of effective draws: number of
-        true groups, prevalence, and exact borders of each coder.
+        Largest R-hat and smallest effective sample size of the reported quantities: number of true
+        groups, prevalence, and exact borders of each coder.
     """
 
     posterior: dict[str, AnyArray]
@@ -178,7 +179,7 @@ class Draws:
 
 
 def start_of(groups: Groups) -> AnyArray:
-    """Return the class of each group that most coders gave, ties to the labels."""
+    """Return the majority class of each group; a label wins a tie with "nothing"."""
     classes = len(groups.labels) + 1
     group = np.repeat(np.arange(len(groups)), np.diff(groups.answer_first))
     votes = np.bincount(group * classes + groups.label, minlength=len(groups) * classes)
@@ -208,12 +209,12 @@ def sample(
     seed
         Random seed.
     chains, draws, warmup
-        Number of chains, iterations kept of each, and iterations before them. Draws of large data
-        are thinned; probabilities are averages over all iterations.
+        Number of chains, of kept iterations per chain, and of warmup iterations. Draws of large
+        data are thinned; probabilities are averages over all iterations after warmup.
     threads
-        Number of chains that run at a time [default: all].
+        Number of chains that run at the same time [default: all].
     progress
-        Called with the share of the chains that are done.
+        Called with the share of completed chains.
     """
     from annomodels.kernels.spans import run_chain
 
@@ -263,7 +264,7 @@ def sample(
     parameters = [name for name in each if name not in ("log_density", *OF_GROUPS)]
     true = (np.stack(each["truth"]) > 0).sum(axis=2, keepdims=True).astype(float)
     used = [np.stack(each[name]) for name in ("prevalence", "exact")]
-    # attention and confusion share what a coder misses, and no table shows one of them alone
+    # attention and confusion both explain misses of a coder, and no table shows them separately
     watched = np.concatenate([true, *used], axis=2)
     return Draws(
         {name: np.stack(each[name]) for name in parameters},
@@ -279,6 +280,6 @@ def sample(
 
 
 def _largest(values: Floats) -> float:
-    """Return the largest number; NaN, of what does not vary or of one chain, is none."""
+    """Return the maximum without NaN (constant quantities, single chains)."""
     known = values[~np.isnan(values)]
     return float(known.max()) if len(known) else float("nan")

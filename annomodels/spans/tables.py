@@ -1,4 +1,4 @@
-"""Tables of a fit of spans."""
+"""Tables of a span fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def estimated(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean and ends of the 95 % interval over draws, the first axis; NaN is left out."""
+    """Return mean and 95 % interval over draws, the first axis, without NaN."""
     known = ~np.isnan(values)
     mean = over(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
     return mean, *interval(values, value=mean)
@@ -34,7 +34,7 @@ def estimated(values: Floats) -> tuple[Floats, Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """Spans, groups and draws, from which the tables of a fit are computed."""
+    """Spans, groups and draws as the source of the tables of a fit."""
 
     spans: Spans
     groups: Groups
@@ -48,12 +48,12 @@ class Facts:
 
     @cached_property
     def of(self) -> dict[str, AnyArray]:
-        """Columns of the candidates as arrays."""
+        """Columns of the candidate table as arrays."""
         return {str(name): values.to_numpy() for name, values in self.table.items()}
 
     @cached_property
     def unmarked(self) -> Floats:
-        """Expected number of true spans that no coder marked, by group."""
+        """Expected number of true spans that no coder marked, per group."""
         last = self.groups.shape_first[1:] - 1
         return np.asarray(self.draws.p_shape[last])
 
@@ -63,7 +63,7 @@ class Facts:
         return float(self.table["p_exact"].sum() + self.unmarked.sum() + self.draws.unseen.mean())
 
     def chosen(self, threshold: float | None, metric: Metric | None) -> Bools:
-        """Return which candidates the gold layer has; the latest one is kept."""
+        """Return the mask of the candidates in the gold layer; the latest mask is cached."""
         key = threshold, metric
         if key not in self._latest:
             self._latest.clear()
@@ -71,7 +71,7 @@ class Facts:
         return self._latest[key]
 
     def correct(self, chosen: Bools) -> Bools:
-        """Return which of the chosen candidates are true, shape [draw, span]."""
+        """Return whether each chosen candidate is true, shape [draw, span]."""
         rows = self.table[chosen]
         group, shape = rows["group"].to_numpy(), rows["shape"].to_numpy()
         local = shape - self.groups.shape_first[group]
@@ -144,7 +144,7 @@ class Facts:
         return name
 
     def _votes(self, n: int, start: int, end: int) -> str:
-        """Count what coders marked at a place of a group."""
+        """Return the counts of the coders' answers at a place of a group, as text."""
         g = self.groups
         here: dict[str, list[str]] = {}
         for x, y, coder, label in g.marks[n]:
@@ -157,7 +157,7 @@ class Facts:
         return ", ".join(f"{count} × {answer}" for answer, count in order)
 
     def candidates(self) -> pd.DataFrame:
-        """Tabulate what coders marked, with votes."""
+        """Tabulate the spans that coders marked, and plausible labels of these."""
         import pandas as pd
 
         g, chosen = self.groups, self.chosen(None, None)
@@ -226,7 +226,7 @@ class Facts:
         return Summary("Expected quality of the gold spans", table, draws)
 
     def documents(self, threshold: float | None) -> pd.DataFrame:
-        """Tabulate expected counts by document."""
+        """Tabulate expected counts per document."""
         import pandas as pd
 
         tp, n_gold, true = self._of_documents(self.chosen(threshold, None))
@@ -240,7 +240,7 @@ class Facts:
         )
 
     def coders(self) -> Summary:
-        """Tabulate the coders."""
+        """Tabulate error rates and F1 of the coders."""
         import pandas as pd
 
         g, draws = self.groups, self.draws
@@ -273,7 +273,7 @@ class Facts:
         return Summary("Coders", table)
 
     def confusion(self) -> Summary:
-        """Tabulate which share of the places of each true label a coder gave which label."""
+        """Tabulate the proportion of each label per coder and true label."""
         import pandas as pd
 
         g, n = self.groups, len(self.groups.labels) + 1
@@ -288,7 +288,7 @@ class Facts:
         ).reshape(-1, len(g.coders), n, n)
         with np.errstate(invalid="ignore"):
             shares = counts / counts.sum(axis=-1, keepdims=True)
-        met = counts.any(axis=(0, 3))  # labels that a coder may have met
+        met = counts.any(axis=(0, 3))  # true labels of a coder's places in any draw
         names = (NONE, *g.labels)
         rows = []
         for j, k in np.argwhere(met):
@@ -299,18 +299,16 @@ class Facts:
 
 
 def _rows(table: pd.DataFrame) -> Iterable[Any]:
-    """Yield the rows of a table, whose cells have any type."""
+    """Return the rows of a table with untyped cells."""
     return table.itertuples()
 
 
-# probability from which a span with a label that nobody gave it is shown
+# minimum probability at which a label that no coder gave is listed
 PLAUSIBLE = 0.05
-# expected F1 below which a coder is trained again, and share of the median coder's misses
 LOW_F1 = 0.5
 
 
 def _advice(table: pd.DataFrame) -> list[str]:
-    """Choose what to do with each coder, by the first rule that holds."""
     middle = float(table["f1"].median())
     words = []
     for row in _rows(table):

@@ -1,4 +1,4 @@
-"""Spans, options and draws as the tree of results that a file of a fit holds."""
+"""Spans, options and draws as the tree of results that a saved fit contains."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def draws_of(tree: xr.DataTree) -> Draws:
 
 
 def packed(spans: Spans) -> AnyArray:
-    """Write spans as bytes of JSON."""
+    """Encode spans as JSON bytes."""
     held = {each.name: getattr(spans, each.name) for each in fields(spans)}
     row = attrgetter(*(each.name for each in fields(Span)))
     held["spans"] = [row(span) for span in spans.spans]
@@ -93,7 +93,7 @@ def packed(spans: Spans) -> AnyArray:
 
 
 def unpacked(data: AnyArray) -> Spans:
-    """Read back what :func:`packed` wrote."""
+    """Decode spans that :func:`packed` encoded."""
     held: dict[str, Any] = json.loads(np.asarray(data, np.uint8).tobytes())
     held["spans"] = tuple(Span(*row) for row in held["spans"])
     held["seen"] = {name: tuple(coders) for name, coders in held["seen"].items()}

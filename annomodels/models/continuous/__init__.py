@@ -1,4 +1,4 @@
-"""Models with difficulties, places on a scale or logits, which NUTS alone serves.
+"""Models with difficulties, positions on a scale or logits, for NUTS only.
 
-Imports what models may import; a compiled density is next to its model.
+The rules of imports are those of the models; a compiled density is next to its model.
 """

@@ -1,4 +1,4 @@
-"""Beta-binomial by item: every item has its own probability of a label, coders are alike."""
+"""Beta-binomial by item: each item has a separate label probability; coders are identical."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ SMALLEST = 1e-12
 
 @dataclass(frozen=True)
 class BetaBinomialByItem(Model):
-    r"""Two labels; each item has a probability of the second one, the same for all coders.
+    r"""Two labels; each item has a probability of the second label, the same for all coders.
 
     .. math::
 
         c_i \sim Cat(\pi), \quad \theta_i \mid c_i = k \sim Beta(s_k m_{k,1}, s_k m_{k,0}), \quad
         y_n \sim Bernoulli(\theta_{i_n})
 
-    The coin is integrated out, so the number of labels 1 of an item is beta-binomial given its
-    class. The counterpart of the beta-binomial model by coder
-    (:class:`~annomodels.models.HierarchicalDawidSkene` with two labels): all differences lie in the
-    items.
+    The probability is integrated out, so the number of second labels of an item is beta-binomial
+    given its class. This is the counterpart of the beta-binomial model by coder
+    (:class:`~annomodels.models.HierarchicalDawidSkene` with two labels): items differ, coders do
+    not.
 
     Parameters
     ----------
     prevalence
         Prior of the prevalence of the classes.
     population
-        Prior of the mean of the coins of each class.
+        Prior of the mean label probability of each class.
     concentration
-        Prior of how alike they are, in pseudo-labels.
+        Prior of the concentration of items around this mean, in pseudo-labels.
     nodes
-        Nodes of the Gauss-Jacobi quadrature from which P(truth) and the share of an item are
-        computed; exact for items with up to twice as many labels less one.
+        Number of nodes m of the Gauss-Jacobi quadrature for P(truth) and the label probability of
+        an item; exact for items with up to 2m - 1 labels.
 
     References
     ----------
@@ -75,7 +75,7 @@ class BetaBinomialByItem(Model):
 
     @classmethod
     def carpenter(cls) -> BetaBinomialByItem:
-        """Return the priors of Carpenter (2008): means uniform, concentrations Pareto(1.5).
+        """Return the priors of Carpenter (2008): uniform means, Pareto(1.5) concentrations.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class BetaBinomialByItem(Model):
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        """Draw a matrix [sample, truth, label] of a coder who is yet to come, on an item each."""
+        """Draw a matrix [sample, truth, label] of a new coder, for one item per sample."""
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
@@ -106,7 +106,7 @@ class BetaBinomialByItem(Model):
         return {"state": [f"{label}/{n}" for label in labels for n in range(1, self.nodes + 1)]}
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with truth and coins integrated out."""
+        """Build the PyMC model with truth and label probabilities integrated out."""
         import pymc as pm
 
         self._refuse(codes)
@@ -143,11 +143,11 @@ class BetaBinomialByItem(Model):
         }
 
     def states(self, values: dict[str, Floats]) -> States:
-        """States of the items: a class and a node of the item's coin."""
+        """Return the states of the items: a class and a node of the label probability."""
         mean, concentration = values["population"], values["concentration"]
         draws = len(mean)
         a, b = (concentration * mean[:, :, label] for label in (1, 0))
-        # coins that always fall on one side: quadrature needs a density, however steep
+        # quadrature needs a beta density, so a and b have a minimum
         nodes, weights = beta_nodes(self.nodes, np.maximum(a, SMALLEST), np.maximum(b, SMALLEST))
         coin = nodes.reshape(draws, -1)
         share = (values["prevalence"][:, :, None] * weights).reshape(draws, -1)
@@ -165,7 +165,7 @@ class BetaBinomialByItem(Model):
 
 
 def _add_coins(codes: Encoded, prevalence: Tensor, a: Tensor, b: Tensor) -> None:
-    """Add the log likelihood of the labels, tosses of the coin of their item, to a PyMC model."""
+    """Add the log likelihood of the labels to a PyMC model, given the beta parameters a and b."""
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse
@@ -177,7 +177,7 @@ def _add_coins(codes: Encoded, prevalence: Tensor, a: Tensor, b: Tensor) -> None
     def of_items(
         data: Callable[..., Tensor], ones: Tensor, prevalence: Tensor, a: Tensor, b: Tensor
     ) -> Tensor:
-        """Log probability of the labels of each item with its coin integrated out."""
+        """Return the log probability of each item's labels."""
         n = data("total", total)[:, None]
         steps = data("steps", np.arange(max(1.0, total.max(initial=0.0))))
         heads, tails = _rising(a, ones, steps), _rising(b, n - ones, steps)
@@ -209,9 +209,9 @@ def _add_coins(codes: Encoded, prevalence: Tensor, a: Tensor, b: Tensor) -> None
 
 
 def _rising(x: Tensor, count: TensorLike, steps: TensorLike) -> Tensor:
-    """Log of x (x + 1) ... (x + count - 1), for `count` [pattern, 1] and `x` [truth]."""
-    # a difference of log gamma functions would be only rounding errors if x is very large, and
-    # NUTS, whose first steps are long, stayed there once in some hundred runs
+    """Return log(x (x + 1) ... (x + count - 1)), for `count` [pattern, 1] and `x` [truth]."""
+    # for very large x, a difference of log gamma functions is only rounding error, and NUTS, with
+    # its long first steps, got stuck there in about 1 of 100 runs
     import pytensor.tensor as pt
 
     factors = pt.log(x[None, :, None] + steps)
@@ -219,7 +219,7 @@ def _rising(x: Tensor, count: TensorLike, steps: TensorLike) -> Tensor:
 
 
 def _counts(codes: Encoded) -> tuple[Floats, Floats]:
-    """Count the second labels and all labels of each pattern."""
+    """Return the numbers of second labels and of all labels of each pattern."""
     pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     ones = np.bincount(pattern, weights=codes.label, minlength=codes.n_patterns)
     return ones, np.diff(codes.starts).astype(float)

@@ -1,4 +1,4 @@
-"""Parametrisation of coders around their population, between centred and non-centred."""
+"""Partially centered parametrization of coders around their population."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from annomodels.types import Floats, Tensor
 if TYPE_CHECKING:
     from pymc.logprob.transforms import Transform
 
-# information of one label on the log-odds of being right, at an accuracy near .9, beside what a
-# population with a spread of .3 tells; with wider spreads in mind, small ones make a funnel
+# information of one label about the log-odds of a correct label (accuracy 0.9), relative to a
+# population with a spread of 0.3; the value for a wider spread would lead to a funnel at small ones
 OF_A_LABEL = 0.1 * 0.3**2
 
 
 def centred_share(codes: Encoded) -> Floats:
-    """Share to which each coder's parameters should be centered, between 0 and 1, shape [row]."""
-    # w = I / (1 + I) with the information I of a coder's labels of one class: a coder with many
-    # labels is known apart from the population (centered), one with few is not
+    """Return the degree of centering of each coder's parameters, from 0 to 1, shape [row]."""
+    # w = I / (1 + I) with the information I of a coder's labels of one class: parameters are
+    # centered for coders with many labels and non-centered for coders with few
     times = np.repeat(codes.weight, np.diff(codes.starts))
     labels = np.bincount(codes.row, weights=times, minlength=codes.n_rows)
     information = OF_A_LABEL * labels / codes.n_labels
@@ -33,7 +33,7 @@ def centred_share(codes: Encoded) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class PartlyCentred(Normal):
-    """Normal distributions of coders around their population, in a form that eases sampling."""
+    """Normal distributions of coders around their population, partially centered."""
 
     codes: Encoded | None = None
 
@@ -45,23 +45,24 @@ class PartlyCentred(Normal):
         assert self.codes is not None
         share = observed("centred_share", centred_share(self.codes))
         share = pt.reshape(share, (-1, *(1,) * (len(dims) - 1)), ndim=len(dims))
-        # PyMC lets a transform use only the inputs of its variable, so a share that is a variable
-        # must be part of one of its arguments
+        # PyMC transforms may use only the inputs of their variable, so the degree of centering
+        # must be part of an input
         mean = self.mean + pt.zeros_like(share)
         return pm.Normal(name, mean, self.sd, dims=dims, transform=partly_centred(share))
 
 
 def partly_centred(share: Tensor) -> Transform:
-    """Transform of a normal variable with location m and scale s that eases sampling."""
-    # The sampler sees z = (x - m) / s^(1 - w) + w m, so z ~ N(w m, s^w): the variable itself for w
-    # = 1, its distance from the population in units of the scale for w = 0. The density of x is the
-    # same for every w (Papaspiliopoulos, Roberts and Sköld 2007, doi:10.1214/088342307000000014).
+    """Return the transform for partial centering of a normal variable."""
+    # For location m and scale s, the sampler moves z = (x - m) / s^(1 - w) + w m, so z ~ N(w m,
+    # s^w): the variable itself for w = 1, the standardized variable for w = 0. The density of x is
+    # the same for every w (Papaspiliopoulos, Roberts and Sköld 2007,
+    # doi:10.1214/088342307000000014).
     return _transform()(share)
 
 
 @lru_cache(maxsize=1)
 def _transform() -> type[Transform]:
-    """Define the transform when PyMC is there."""
+    """Define the transform class, which needs PyMC."""
     import pytensor.tensor as pt
     from pymc.logprob.transforms import Transform
 

@@ -1,4 +1,4 @@
-"""Rows that are softmax of K - 1 logits against the last label, with an effect of the item."""
+"""Rows as softmax of K - 1 logits relative to the last label, with item effects."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from annomodels.types import Floats, TensorLike
 
 
 def log_softmax(contrasts: TensorLike, xp: ModuleType) -> TensorLike:
-    """Log probabilities of all labels, for NumPy arrays and PyTensor variables."""
+    """Return log probabilities of all labels from K - 1 logits, for NumPy and PyTensor."""
     return normalized(xp.concatenate([contrasts, xp.zeros_like(contrasts[..., :1])], axis=-1), xp)
 
 
 def normalized(logits: TensorLike, xp: ModuleType) -> TensorLike:
-    """Log probabilities of all labels from their logits."""
-    # the largest one is taken away, so that no exponential overflows
+    """Return log probabilities of all labels from their logits."""
+    # subtract the maximum to avoid overflow
     logits = logits - xp.max(logits, axis=-1, keepdims=True)
     return logits - xp.log(xp.sum(xp.exp(logits), axis=-1, keepdims=True))
 
@@ -29,14 +29,14 @@ def softplus(x: TensorLike, xp: ModuleType) -> TensorLike:
 
 
 def against_last(log_rows: Floats, most: float = 4.0) -> Floats:
-    """Logits of all labels but the last, relative to the last, within `most` of zero."""
+    """Return logits relative to the last label, clipped to `most` in absolute value."""
     return np.asarray(np.clip(log_rows[..., :-1] - log_rows[..., -1:], -most, most))
 
 
 def point_states(
     v: Variables, weights: Floats, log_rows: TensorLike, effect: TensorLike
 ) -> ItemStates:
-    """States (class, point) of an item whose effects [truth, point, contrast] move the logits."""
+    """Return the states (class, point) of an item with effects [truth, point, contrast]."""
     # weights [point], log_rows [row, truth, point, label]
     k, n = v.n_labels, v.n_labels * len(weights)
     share = v.xp.log(v["prevalence"])[:, None] + np.log(weights)
@@ -49,7 +49,7 @@ def point_states(
 
 
 def difficulties(effect: Floats) -> Floats:
-    """Drop of the logit of the right label against the mean of the others due to an item."""
+    """Return the decrease of the right logit, relative to the mean of the others, per item."""
     # d[k, m] = mean over l != k of e[k, m, l] - e[k, m, k], with e[k, m, K] = 0
     n_labels = effect.shape[-1] + 1
     padded = np.concatenate([effect, np.zeros_like(effect[..., :1])], axis=-1)

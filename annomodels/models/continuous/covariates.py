@@ -1,4 +1,4 @@
-"""Columns about coders and items, and abilities of coders regressed on them: a part of models."""
+"""Covariates of coders and items, and the regression of coder abilities on covariates."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ MOST_NAMED = 5
 
 
 class Regressed(Model):
-    """Base of models whose coders' abilities may depend on columns about the coders."""
+    """Base of models in which coder abilities may depend on covariates."""
 
-    # a_j = sum_t x_jt gamma_t, gamma_t ~ N(0, s^2), is added to the log-odds that the coder is
-    # right, whatever the class; the population of the model spreads around it
+    # a_j = sum_t x_jt gamma_t, gamma_t ~ N(0, s^2), is added to the log-odds of a correct label in
+    # each class; it shifts the population mean of the coder
 
     coder_covariates: Covariates | None
 
     def __post_init__(self) -> None:
-        """Turn a table into :class:`annomodels.priors.Covariates`, and check the priors."""
+        """Convert a table to :class:`annomodels.priors.Covariates`, and check the priors."""
         object.__setattr__(self, "coder_covariates", covariates_of(self.coder_covariates))
         super().__post_init__()
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows the columns for the coders of the data; refuses unusable columns."""
+        """Return a copy with the covariates of the data's coders; rejects unusable columns."""
         known = super().with_data(data)
         if known.coder_covariates is None:
             return known
@@ -59,7 +59,7 @@ class Regressed(Model):
 
     @property
     def effect_coords(self) -> dict[str, list[str]]:
-        """Names of the terms."""
+        """Names of the covariate terms, by dimension."""
         known = self.coder_covariates
         return {} if known is None else {"coder_term": list(known.terms)}
 
@@ -70,20 +70,20 @@ class Regressed(Model):
         return list(zip(known.terms, known.units, strict=True))
 
     def effect_of(self, v: Variables) -> TensorLike:
-        """Return the effect of the columns on each coder [coder], given the coefficients."""
+        """Return the covariate effect on each coder [coder], given the coefficients."""
         known = self.coder_covariates
         assert known is not None
         return v[EFFECT.name] @ v.data("coder_design", np.array(known.design)).T
 
     @property
     def effect_start(self) -> dict[str, Floats]:
-        """Values of the coefficients to start from."""
+        """Initial values of the coefficients."""
         known = self.coder_covariates
         return {} if known is None else {EFFECT.name: np.zeros(len(known.terms))}
 
 
 def in_words(known: Covariates) -> str:
-    """Name the terms, each with what one more of it is, and the prior of the coefficients."""
+    """Return the terms with their units, and the prior of the coefficients, as text."""
     named = ", ".join(
         f"{term} ({unit})" for term, unit in zip(known.terms, known.units, strict=True)
     )
@@ -94,13 +94,13 @@ def in_words(known: Covariates) -> str:
 
 
 def right_direction(n_labels: int) -> Floats:
-    """Logits against the last label, [truth, label], per unit of log-odds of being right."""
-    # for the last class, all other labels lose
+    """Return logits relative to the last label, [truth, label], per unit of ability."""
+    # in the last class, ability lowers the logits of all other labels
     return np.concatenate([np.eye(n_labels - 1), -np.ones((1, n_labels - 1))])
 
 
 def covariates_of(table: object, key: str = "coder") -> Covariates | None:
-    """Read what somebody says of coders, or of items."""
+    """Convert a table with covariates of coders or items."""
     if table is None or isinstance(table, Covariates):
         return table
     rows = [
@@ -156,7 +156,7 @@ def _rows(table: Any, key: str) -> list[dict[Hashable, object]]:
 
 
 def _value(cell: object) -> float | str | None:
-    """Turn a cell into a number or a text; None where it is empty."""
+    """Convert a cell to a number or a string; None if it is empty."""
     if isinstance(cell, np.generic):
         cell = cell.item()
     if cell is None or (isinstance(cell, float) and math.isnan(cell)) or str(cell) == "<NA>":
@@ -167,8 +167,8 @@ def _value(cell: object) -> float | str | None:
 
 
 def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covariates:
-    """Return columns with their terms for the coders, or the items, of some data."""
-    # rows of coders whom the data do not have are refused; those of further items are left out
+    """Return covariates with their terms for the coders or items of the data."""
+    # rows of unknown coders are rejected; rows of unknown items are dropped
     problems = []
     known, wanted = set(given.names), set(names)
     lacking = [name for name in names if name not in known]
@@ -194,7 +194,7 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
     if problems:
         raise AnnotationError(problems)
     n_terms = sum(1 if is_numeric(v) else len(set(map(str, v))) - 1 for v in columns.values())
-    few = n_terms < len(names)  # else some follow from others, whatever the numbers are
+    few = n_terms < len(names)  # with more terms, the columns are always linearly dependent
     terms, units, design = given.terms_of(names) if few else ((), (), np.zeros((0, 0)))
     if not few or np.linalg.matrix_rank(design) < n_terms:
         raise AnnotationError(
@@ -207,7 +207,7 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
         )
     table = tuple(tuple(float(x) for x in row) for row in design)
     rows = dict(zip(given.names, given.values, strict=True))
-    if key == "item":  # in the order of the data, without those that are not in them
+    if key == "item":  # in the order of the data, without other items
         given = replace(given, names=tuple(names), values=tuple(rows[name] for name in names))
     return replace(given, terms=terms, units=units, design=table)
 

@@ -1,4 +1,4 @@
-"""Coders who see a place on a scale, blurred and shifted, and cut the scale into labels."""
+"""Coders who perceive a position on a scale with shift and noise, and label by cut-points."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from annomodels.priors import HalfNormal, LogNormal
 from annomodels.priors.distributions import DirichletRows, Normal
 from annomodels.types import Floats, TensorLike
 
-LAPSE_SCALE = 1.5  # of the half-normal prior of how much the log-odds of lapses differ
+LAPSE_SCALE = 1.5  # scale of the half-normal prior of the spread of the log-odds of lapses
 
 
 def interval_logp(
     position: TensorLike, cuts: TensorLike, shift: TensorLike, spread: TensorLike, xp: ModuleType
 ) -> TensorLike:
-    """Log probability of each label given a place on the scale."""
+    """Return the log probability of each label, given a position on the scale."""
     # P(y <= l | x, j) = F((u_l - x - b_j) / s_j), F(t) = 1 / (1 + e^-t); computed as F(a) - F(b) =
-    # F(a) F(-b) (1 - e^(b - a)), which loses no digits; cuts [label - 1]
+    # F(a) F(-b) (1 - e^(b - a)) to avoid cancellation; cuts [label - 1]
     logits = (cuts - position - shift) / spread
     below, above = -softplus(-logits, xp), -softplus(logits, xp)
     if xp is not np:
@@ -41,7 +41,7 @@ def label_logp(
     coders: Mapping[str, TensorLike] | Variables,
     xp: ModuleType,
 ) -> TensorLike:
-    """Log probability of each label of each coder, lapses included."""
+    """Return the log probability of each label for each coder, including lapses."""
     # P(y = l | x, j) = (1 - lambda_j) P_j(l | x) + lambda_j gamma_l; position [place], cuts [label
     # - 1]
     shift, spread, lapse = (coders[name][:, None, None] for name in ("shift", "spread", "lapse"))
@@ -52,20 +52,20 @@ def label_logp(
 
 @dataclass(frozen=True)
 class CoderScale:
-    """Priors of how coders use a scale."""
+    """Priors of the coders' shift, spread and lapse rate on a scale."""
 
     # b_j ~ N(0, tau^2), log s_j ~ N(log m, omega^2), tau ~ N+(0, t^2), m ~ LogNormal(m_0, v), omega
     # ~ N+(0, w^2); logit lambda_j ~ N(a, h^2), a ~ N(logit lambda_0, 1), h ~ N+(0, 1.5^2), gamma ~
     # Dir(1).
-    # A share lambda_j of the labels of a coder does not look at the item and follows gamma: without
-    # it one careless label in a hundred decides the spread of a coder.
+    # A proportion lambda_j of a coder's labels ignores the item and follows gamma. Without lapses,
+    # one careless label in a hundred would determine the spread of a coder.
 
     # scale t of the half-normal prior of the spread of the shifts, in steps of the scale
     shift: float = 0.5
     typical: float = 0.35  # median of the typical spread, in steps of the scale
     typical_spread: float = 0.5  # standard deviation of its logarithm
-    spread: float = 0.5  # scale w of the half-normal prior of how much coders' log spreads differ
-    lapse: float = 0.03  # typical share of lapses around which the prior is centred
+    spread: float = 0.5  # scale w of the half-normal prior of the sd of the coders' log spreads
+    lapse: float = 0.03  # typical lapse rate, the center of the prior
 
     @property
     def lapse_logit(self) -> float:
@@ -73,7 +73,7 @@ class CoderScale:
         return math.log(self.lapse / (1.0 - self.lapse))
 
     def parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables that :func:`label_logp` takes, and their population."""
+        """Declare the arguments of :func:`label_logp`, and their population."""
 
         def of_coder(name: str, support: Support, follows: Follows) -> Parameter:
             return Parameter(name, ("coder",), support, "", follows=follows, shown=True)
@@ -115,7 +115,7 @@ class CoderScale:
         )  # fmt: skip
 
     def start(self, n_coders: int, n_labels: int) -> dict[str, Floats]:
-        """Values of the PyMC variables to start from: all coders alike."""
+        """Return initial values of the PyMC variables, with identical coders."""
         return {
             "shift_scale": np.asarray(0.3 * self.shift),
             "typical_spread": np.asarray(self.typical),
@@ -129,7 +129,7 @@ class CoderScale:
         }
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add to draws [sample, ...] the standardized numbers of the coders."""
+        """Add the standardized coder parameters to draws [sample, ...]."""
         typical, scale, lapse_scale, location, shift_scale = (
             values[name][:, None]
             for name in (

@@ -1,6 +1,6 @@
-"""Log densities with gradients in compiled loops, for models that NUTS need not compile first."""
+"""Log densities with gradients as compiled loops, so that NUTS need not compile a model first."""
 
-# The PyMC model stays the definition; a test compares value, gradient and variables with it.
+# The PyMC model is the reference; a test compares value, gradient and variables with it.
 
 from __future__ import annotations
 
@@ -12,49 +12,47 @@ import numpy as np
 
 from annomodels.types import Floats
 
-# constants of log densities with scale 1: of a normal number, and of a half-normal one
+# constants of the normal and half-normal log densities with scale 1
 HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
 LOG_HALF_NORMAL = math.log(2.0) - HALF_LOG_TAU
 
 
 class Density(Protocol):
-    """The posterior of a model given data, over unconstrained numbers."""
+    """Posterior density of a model over unconstrained parameters."""
 
     @property
     def free(self) -> tuple[str, ...]:
-        """Free variables of the PyMC model, in its order."""
+        """Free variables of the PyMC model, in order."""
 
     @property
     def n(self) -> int:
-        """Number of values that NUTS moves."""
+        """Number of unconstrained parameters."""
 
     def value(self, x: Floats) -> tuple[float, Floats]:
-        """Log density at unconstrained numbers, and its gradient."""
+        """Return log density and gradient at unconstrained parameters."""
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
-        """Variables of the PyMC model, by name."""
+        """Return the variables of the PyMC model, by name."""
 
     def unconstrained(self, values: Mapping[str, object]) -> Floats:
-        """Numbers that NUTS moves, from the free variables of the PyMC model."""
+        """Return unconstrained parameters from the free variables of the PyMC model."""
 
 
 class Layout:
-    """Free numbers of each variable, one after the other in the order of the PyMC model."""
+    """Layout of the unconstrained parameters, in the order of the PyMC model."""
 
     shapes: dict[str, tuple[int, ...]]
 
     @property
     def free(self) -> tuple[str, ...]:
-        """Free variables of the PyMC model, in its order."""
         return tuple(self.shapes)
 
     @property
     def n(self) -> int:
-        """Number of values that NUTS moves."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
     def cut(self, x: Floats) -> dict[str, Floats]:
-        """Free numbers of each variable, in its shape."""
+        """Split unconstrained parameters by variable."""
         out, at = {}, 0
         for name, shape in self.shapes.items():
             size = math.prod(shape)
@@ -64,13 +62,13 @@ class Layout:
 
 
 def from_log_simplex(shares: object) -> Floats:
-    """Free numbers of a simplex, as PyMC has them."""
+    """Return unconstrained parameters of a simplex, as in PyMC."""
     logs = np.log(np.asarray(shares, dtype=float))
     return np.asarray(logs[:-1] - logs.mean())
 
 
 def to_zero_sum(free: object) -> Floats:
-    """Numbers that sum to zero along the last axis, from their free ones, as PyMC has them."""
+    """Return a vector with sum zero along the last axis from free parameters, as in PyMC."""
     free = np.asarray(free, dtype=float)
     n = free.shape[-1] + 1
     total = free.sum(axis=-1, keepdims=True)
@@ -79,7 +77,7 @@ def to_zero_sum(free: object) -> Floats:
 
 
 def from_zero_sum(values: object) -> Floats:
-    """Free numbers of those that sum to zero along the last axis."""
+    """Return free parameters of a vector with sum zero along the last axis."""
     values = np.asarray(values, dtype=float)
     n = values.shape[-1]
     total = -values[..., -1:] * np.sqrt(n)

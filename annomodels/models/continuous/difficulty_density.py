@@ -1,4 +1,4 @@
-"""The density of scalar difficulty in compiled loops."""
+"""Compiled log density of the scalar difficulty model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from annomodels.models.continuous.difficulty_rows import leaning_places
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
 
-# variables that are logarithms to NUTS
+# variables that NUTS samples on the log scale
 LOGARITHMS: tuple[str, ...] = (
     "level", "ability_scale", "difficulty_scale", "discrimination", "leaning_scale"
 )  # fmt: skip
@@ -38,7 +38,7 @@ class DifficultyDensity(Layout):
         n_slope = j if model.discrimination else 0
         n_guess = k if model.guessing is not None else 0
         self.k, self.coders = k, j
-        # free numbers of each variable, in the order of the PyMC model
+        # shapes of the unconstrained parameters, in the order of the PyMC model
         self.shapes = {
             "prevalence": (k - 1,), "level": (), "contrast": (k - 1,), "ability_scale": (k,),
             "ability": (j, k),
@@ -75,7 +75,7 @@ class DifficultyDensity(Layout):
         )
 
     def _priors(self, model: Any) -> Floats:
-        """Constants of the priors in the order of the kernel, with all that does not move."""
+        """Return hyperparameters in the order of the kernel, and the constant of the density."""
         k, j = self.k, self.coders
         alpha = model.prevalence.alpha(k)
         level = model.level_spread / math.sqrt(k)
@@ -105,14 +105,12 @@ class DifficultyDensity(Layout):
         )  # fmt: skip
 
     def value(self, x: Floats) -> tuple[float, Floats]:
-        """Log density at unconstrained numbers, and its gradient."""
         from annomodels.kernels.difficulty import difficulty_density
 
         grad = np.empty(len(x))
         return difficulty_density(x, grad, *self.arguments), grad
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
-        """Variables of the PyMC model, by name."""
         free = self.cut(x)
         contrast = to_zero_sum(free["contrast"])
         out: dict[str, Floats] = {name: np.exp(free[name]) for name in LOGARITHMS if name in free}
@@ -139,7 +137,6 @@ class DifficultyDensity(Layout):
         return out
 
     def unconstrained(self, values: Mapping[str, object]) -> Floats:
-        """Numbers that NUTS moves, from the free variables of the PyMC model."""
         given = {name: np.asarray(values[name], dtype=float) for name in self.shapes}
         mean, scale = given["level"] + given["contrast"], given["ability_scale"]
         w = self.share[:, None]

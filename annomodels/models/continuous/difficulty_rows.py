@@ -1,4 +1,4 @@
-"""Rows of confusion matrices under an item difficulty, and where their sampling starts."""
+"""Rows of confusion matrices given an item difficulty, and initial values for sampling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annomodels.priors import HalfNormal
 from annomodels.priors.distributions import ZeroSumNormal
 from annomodels.types import Floats, TensorLike
 
-FARTHEST = 4.0  # logits beyond which no chain starts
+FARTHEST = 4.0  # maximum absolute initial ability, in logits
 
 
 def log_rows(
@@ -28,7 +28,7 @@ def log_rows(
     slope: TensorLike | None = None,
     guess: TensorLike | None = None,
 ) -> TensorLike:
-    """Log P(label | coder, class, difficulty) [coder, truth, node, label]."""
+    """Return log P(label | coder, class, difficulty) [coder, truth, node, label]."""
     # P(k | k) = g_k + (1 - g_k) logit^-1(gamma_jk - a_j delta - log sum over l != k of e^eps_jkl).
     # ability [coder, truth], hard [truth, node], leaning [coder, truth, label], slope [coder],
     # guess [truth]
@@ -36,7 +36,7 @@ def log_rows(
     odds = ability[:, :, None] - effect
     wrong: Any = 0.0
     if leaning is not None:
-        # the diagonal holds exp(0) = 1
+        # subtract exp(0) = 1 of the diagonal
         total = xp.log(xp.sum(xp.exp(leaning), axis=2) - 1.0)
         odds = odds - total[:, :, None]
         wrong = (leaning - total[:, :, None])[:, :, None, :]
@@ -50,7 +50,7 @@ def log_rows(
 
 
 def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Place of the leaning towards each label among the wrong labels of a row, and the diagonal."""
+    """Return the index of each label among the wrong labels of its row, and the diagonal."""
     right = np.eye(k, dtype=bool)
     place = np.cumsum(~right, axis=1) - 1
     return np.where(right, 0, place).astype(np.int64), right
@@ -58,7 +58,7 @@ def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 def leaning_parameters(k: int, spread: float) -> tuple[Parameter, ...]:
     """Declare leanings [coder, truth, label], zero on the diagonal, and their population."""
-    # spread is the standard deviation of the mean leanings, and the scale of that of the coders
+    # spread is the sd of the mean leanings, and the scale of the prior of the coders' sd
     (place, right), rows = leaning_places(k), np.arange(k)[:, None]
 
     def own(v: Variables) -> TensorLike:
@@ -83,7 +83,7 @@ def leaning_parameters(k: int, spread: float) -> tuple[Parameter, ...]:
 
 
 def start_values(state: State) -> dict[str, Floats]:
-    """Abilities, leanings and their population that correspond to confusion matrices."""
+    """Return initial abilities, leanings and populations from confusion matrices."""
     rows = np.maximum(np.transpose(state.log_confusion, (0, 2, 1)), np.log(1e-3))
     k = rows.shape[2]
     right = np.eye(k, dtype=bool)

@@ -1,4 +1,4 @@
-"""Graded response: the truth is a place on a scale, and classes are stretches of it."""
+"""Graded response: the truth is a position on a scale, and classes are intervals of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST_SHARE = 1e-9
 
 @dataclass(frozen=True)
 class GradedResponse(Model):
-    r"""Every item has a place on a scale; coders see it shifted and blurred, and cut it.
+    r"""Each item has a position on a scale; coders perceive it with shift and noise, and cut it.
 
     .. math::
 
@@ -32,16 +32,15 @@ class GradedResponse(Model):
         P(y_n \le l \mid x_i) = F\Big(\frac{u_l - x_i - b_{j_n}}{s_{j_n}}\Big), \qquad
         u_l = \Phi^{-1}(\pi_1 + \dots + \pi_l), \quad \pi \sim Dir(a)
 
-    with F logistic. The true class of an item is the stretch between two cut-points that its place
-    lies in, so :math:`\pi` is the prevalence of the classes, and an item close to a cut-point is
-    hard because it is between two classes. Shift :math:`b_j`, spread :math:`s_j` and share
-    of lapses of the coders are pooled
-    (:class:`~annomodels.models.continuous.cutpoints.CoderScale`); the unit of
-    shift and spread is the standard deviation of the items.
+    with F logistic. The true class of an item is the interval between two cut-points that contains
+    its position, so :math:`\pi` is the prevalence of the classes, and an item close to a cut-point
+    is hard because it is between two classes. Shift :math:`b_j`, spread :math:`s_j` and lapse rate
+    of the coders are pooled (:class:`~annomodels.models.continuous.cutpoints.CoderScale`); the unit
+    of shift and spread is the standard deviation of the items.
 
-    The place is summed out over an equally spaced grid whose points represent the normal
-    distribution in their bins. A bin that holds a cut-point belongs to two classes, in proportion
-    to its parts.
+    The position is summed out over an equally spaced grid whose points represent the normal
+    distribution in their bins. A bin with a cut-point belongs to two classes, in proportion to
+    their parts of its probability.
 
     Parameters
     ----------
@@ -50,13 +49,13 @@ class GradedResponse(Model):
     shift_scale
         Scale t of the half-normal prior of the spread of the shifts.
     typical
-        Median of the spread (blur) of a typical coder.
+        Median of the spread (noise) of a typical coder.
     typical_scale
         Standard deviation of its logarithm.
     spread_scale
-        Scale w of the half-normal prior of how much the log spreads of the coders differ.
+        Scale w of the half-normal prior of the standard deviation of the coders' log spreads.
     typical_lapse
-        Share of labels of a typical coder that do not look at the item.
+        Proportion of labels of a typical coder that ignore the item.
     nodes
         Number of points of the grid.
 
@@ -86,7 +85,7 @@ class GradedResponse(Model):
 
     @property
     def coders(self) -> CoderScale:
-        """Parameters of the coders on the scale."""
+        """Priors of the coder parameters."""
         return CoderScale(
             self.shift_scale,
             self.typical,
@@ -96,7 +95,7 @@ class GradedResponse(Model):
         )
 
     def grid(self) -> tuple[Floats, Floats]:
-        """Points [node] and edges of their bins [node + 1]; the outermost edges are infinite."""
+        """Return points [node] and bin edges [node + 1]; the outermost edges are infinite."""
         points = np.linspace(-REACH, REACH, self.nodes)
         inner = (points[1:] + points[:-1]) / 2
         return points, np.concatenate([[-np.inf], inner, [np.inf]])
@@ -114,7 +113,7 @@ class GradedResponse(Model):
         return (Parameter("cuts", ("cut",), follows=cuts), *self.coders.parameters(n_labels))
 
     def _truth(self, prevalence: TensorLike, xp: ModuleType) -> TensorLike:
-        """P(truth | point): the part of a bin's probability in each stretch, [node, truth]."""
+        """Return P(truth | point) [node, truth]: proportion of a bin's probability per class."""
         edges = ndtr(self.grid()[1])
         upper = xp.cumsum(prevalence)[:-1]
         filled = xp.clip(upper[None, :], edges[:-1, None], edges[1:, None]) - edges[:-1, None]
@@ -124,7 +123,7 @@ class GradedResponse(Model):
                               axis=1)  # fmt: skip
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the points of the scale, which are the states of an item."""
+        """Return the states of an item, which are the points of the scale."""
         points, edges = self.grid()
         return ItemStates(
             np.log(np.diff(ndtr(edges))),
@@ -134,7 +133,7 @@ class GradedResponse(Model):
         )
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardized numbers of the coders."""
+        """Add the standardized coder parameters."""
         return self.coders.pymc_values(values)
 
     @property

@@ -1,4 +1,4 @@
-"""Difficulty of the items regressed on columns about them: a part of models with one difficulty."""
+"""Regression of item difficulty on covariates, for models with one difficulty per item."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from annomodels.priors.distributions import Normal
 from annomodels.types import Floats, Ints, TensorLike
 
 ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
-# where the points end, in standard deviations beyond the items at the edges
+# range of the points beyond the extreme items, in standard deviations
 REACH = 5.0
-# and in logits, so that they do not fall on each other where nobody differs
+# additional range in logits, so that points stay distinct if all items are identical
 LEAST = 1e-3
-# spread in steps below which a spread counts as this one, and how abruptly: from two steps on it
-# is off by less than .001 %, and so are sums over normal densities from 1.2 steps on
+# minimum spread in steps, and sharpness of this smooth minimum; its error is below 0.001 % from 2
+# steps on, as is the error of sums over normal densities from 1.2 steps on
 FINEST, ABRUPT = 0.6, 8.0
-# points for a node of the model, and range of the columns for which they are enough
+# number of points per node of the model, and range of the covariates for which it suffices
 FINER, USUAL = 4, 6.0
 
 
 class HardnessRegressed(Regressed):
-    """Base of models whose items' difficulties may depend on columns about the items."""
+    """Base of models in which item difficulty may depend on covariates."""
 
     # delta_i ~ N(sum_t x_it beta_t, rho^2), beta_t ~ N(0, s^2)
 
@@ -46,7 +46,6 @@ class HardnessRegressed(Regressed):
         super().__post_init__()
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows the columns for coders and items; refuses columns with any problem."""
         known = super().with_data(data)
         if known.item_covariates is None:
             return known
@@ -86,7 +85,7 @@ class HardnessRegressed(Regressed):
 
     @cached_property
     def _kinds(self) -> tuple[Ints, Floats]:
-        """Kind of each item, and what the terms are for each kind, [kind, term]."""
+        """Kind of each item, and values of the terms for each kind, [kind, term]."""
         known = self.item_covariates
         design = np.array([] if known is None else known.design, dtype=float)
         rows, of_item = np.unique(design, axis=0, return_inverse=True)
@@ -94,14 +93,13 @@ class HardnessRegressed(Regressed):
 
     @property
     def item_kinds(self) -> Ints | None:
-        """Kind of each item of the data, where they differ before they are labeled."""
         return None if self.item_covariates is None else self._kinds[0]
 
     @property
     def n_points(self) -> int:
-        """Number of points that the difficulties of all items share if columns are known."""
-        # four for a node; more in proportion if a column reaches over more than six of its standard
-        # deviations, so that the points are as close
+        """Number of difficulty points, common to all items, for a model with item covariates."""
+        # four per node; more, with equal density, if the range of a covariate exceeds six of its
+        # standard deviations
         known = self.item_covariates
         design = np.zeros((1, 1)) if known is None or not known.design else self._kinds[1]
         widest = max(USUAL, float(np.ptp(design, axis=0).max()))
@@ -109,20 +107,20 @@ class HardnessRegressed(Regressed):
 
     @property
     def kind_design(self) -> Floats:
-        """Values of the terms for each kind of items, shape [kind, term]."""
+        """Values of the terms for each kind of item, shape [kind, term]."""
         return self._kinds[1]
 
     @property
     def points_rule(self) -> Floats:
-        """Places of the points from -1 to 1, and numbers of :func:`common_points`."""
+        """Points scaled to -1 to 1, and constants of :func:`common_points`."""
         size = self.n_points
         numbers = np.zeros(size)
         numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
         return np.stack([np.linspace(-1.0, 1.0, size), numbers])
 
     def points_of(self, v: Variables, scale: TensorLike) -> tuple[TensorLike, TensorLike]:
-        """Points [truth, point] and their log shares [kind, truth, point] in a PyMC model."""
-        # scale is the spread of the difficulties, one or [truth]
+        """Return points [truth, point] and log weights [kind, truth, point] in a PyMC model."""
+        # scale is the spread of the difficulties, scalar or [truth]
         shift = v.data("item_design", self._kinds[1]) @ v[ITEM_EFFECT.name]
         points, width = common_points(shift, v.xp.atleast_1d(scale), self.n_points, v.xp)
         shares = log_weights(shift, points, width, v.xp.logsumexp)
@@ -131,7 +129,7 @@ class HardnessRegressed(Regressed):
     def kinds_of(
         self, effect: Floats, scale: Floats, prevalence: Floats
     ) -> tuple[Kinds, Floats, Floats]:
-        """Kinds, mean shares [draw, state] and points [draw, truth, point] under draws."""
+        """Return kinds, mean state probabilities [draw, state] and points [draw, truth, point]."""
         # effect [draw, term]; scale [draw, truth] or [draw, 1]; prevalence [draw, truth]
         of_item, design = self._kinds
         size, shift = self.n_points, effect @ design.T
@@ -156,11 +154,11 @@ class HardnessRegressed(Regressed):
 def common_points(
     shift: TensorLike, scale: TensorLike, size: int, xp: ModuleType
 ) -> tuple[TensorLike, TensorLike]:
-    """Points [truth, point] at equal steps that cover all difficulties, and widths."""
-    # The sum over such points, weighted by a normal density, is as good as the integral as soon as
-    # the density is not much narrower than a step (the trapezoidal rule): off by 2 e^(-2 pi^2 r^2)
-    # with a spread of r steps. A spread below .6 steps counts as that (Trefethen and Weideman 2014,
-    # doi:10.1137/130932132). shift [kind], scale [truth]
+    """Return equally spaced points [truth, point] that cover all difficulties, and widths."""
+    # The trapezoidal rule is accurate unless the normal density is much narrower than a step: with
+    # a spread of r steps, its error is 2 e^(-2 pi^2 r^2) (Trefethen and Weideman 2014,
+    # doi:10.1137/130932132). A spread below 0.6 steps is therefore replaced by 0.6 steps.
+    # shift [kind], scale [truth]
     low, high = xp.min(shift), xp.max(shift)
     half = 0.5 * (high - low) + REACH * scale + LEAST
     points = 0.5 * (low + high) + half[:, None] * np.linspace(-1.0, 1.0, size)
@@ -172,7 +170,7 @@ def common_points(
 def log_weights(
     shift: TensorLike, points: TensorLike, width: TensorLike, log_sum: Callable[..., TensorLike]
 ) -> TensorLike:
-    """Log share of each point in items of each kind, shape [kind, truth, point]."""
+    """Return the log weight of each point for items of each kind, [kind, truth, point]."""
     z = (points[None] - shift[:, None, None]) / width[None, :, None]
     log = -0.5 * z**2
     return log - log_sum(log, axis=2, keepdims=True)

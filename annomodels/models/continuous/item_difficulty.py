@@ -1,4 +1,4 @@
-"""Item difficulty of Paun et al. (2018): every item has logits of its own, coders are alike."""
+"""Item difficulty of Paun et al. (2018): each item has separate logits; coders are identical."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True)
 class ItemDifficulty(Model):
-    r"""Every item has logits drawn around those of its class; coders are alike.
+    r"""Each item has logits drawn around those of its class; coders are identical.
 
     .. math::
 
@@ -35,8 +35,8 @@ class ItemDifficulty(Model):
     an item are summed out over the points of
     :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
 
-    The last label is the reference, as in the paper. For three labels and more the labels are
-    therefore not alike, and another order of them gives other results.
+    The last label is the reference, as in the paper. With three or more labels, results therefore
+    depend on the order of the labels.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class ItemDifficulty(Model):
         Scale t of the half-normal prior of the spread of the items.
     nodes
         Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`; None
-        takes what the labels of an item ask for, see
+        chooses it from the number of labels per item, see
         :func:`~annomodels.models.continuous.quadrature.enough_nodes`.
 
     References
@@ -79,7 +79,7 @@ class ItemDifficulty(Model):
         return {"contrast": labels[:-1], "state": state}
 
     def with_data(self, data: Annotations) -> Self:
-        """Take the number of points from the labels, where it is not given."""
+        """Return a copy with the number of points chosen from the data, unless it is given."""
         known = super().with_data(data)
         if known.nodes is not None:
             return known
@@ -128,7 +128,7 @@ class ItemDifficulty(Model):
         }
 
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-        """Logits without the effects of items, and what these are multiplied with, of one draw."""
+        """Return the logits without item effects, and the scales of the effects, for one draw."""
         return values["item_location"][None], values["item_spread"]
 
     def story(self) -> list[str]:

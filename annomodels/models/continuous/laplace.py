@@ -1,4 +1,4 @@
-"""Probability of the labels of an item by a rule of its own: centred at the mode, scaled to it."""
+"""Marginal probability of an item's labels by quadrature adapted to the mode."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Marginal:
 
 
 def log_marginal(logit: Floats, scale: Floats, label: Ints, points: int = POINTS) -> Marginal:
-    """Integrate the effects of one item out, given each class."""
-    # log of the integral of N(z; 0, I) prod_n softmax(beta_nk + s_k z)_{y_n}. The integrand is log-
-    # concave: Newton's method finds its mode. Points are those of a t distribution around the mode
-    # with the curvature there, from eight scrambled Sobol sequences, and weighted by integrand over
-    # density. The spread of the eight estimates gives the error (Naylor and Smith 1982,
+    """Integrate out the effects of one item, given each class."""
+    # Computes the log integral of N(z; 0, I) prod_n softmax(beta_nk + s_k z)_{y_n}. The integrand
+    # is log-concave, so Newton's method finds its mode. Importance sampling uses a t distribution
+    # at the mode with the curvature there, and points from eight scrambled Sobol sequences. The
+    # standard deviation of the eight estimates gives the error (Naylor and Smith 1982,
     # doi:10.2307/2347995).
     # logit [annotation, truth, contrast], scale [truth, contrast], label [annotation]
     mode, root = _mode(logit, scale, label)
@@ -48,7 +48,7 @@ def log_marginal(logit: Floats, scale: Floats, label: Ints, points: int = POINTS
 
 
 def _mode(logit: Floats, scale: Floats, label: Ints) -> tuple[Floats, Floats]:
-    """Mode [truth, contrast] of the effects, and a root of the inverse curvature there."""
+    """Return the mode [truth, contrast] of the effects, and a root of the inverse curvature."""
     n_truths, n_dims = scale.shape
     eye = np.eye(n_dims)
     given = np.array([(label == c).sum() for c in range(n_dims)], dtype=float)
@@ -81,7 +81,7 @@ def _mode(logit: Floats, scale: Floats, label: Ints) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=8)
 def _proposal(n_dims: int, points: int) -> tuple[Floats, Floats]:
-    """Points of a t distribution [point, dimension] and their log density."""
+    """Return points [point, dimension] of a t distribution and their log density."""
     from scipy.special import gammaln, ndtri
     from scipy.stats import chi2
     from scipy.stats.qmc import Sobol

@@ -1,4 +1,4 @@
-"""Logistic random effects of Paun et al. (2018): logits of the coder less those of the item."""
+"""Logistic random effects of Paun et al. (2018): coder logits minus item effects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True)
 class LogisticRandomEffects(Regressed):
-    r"""Coders have logits for every class, and every item takes away from them.
+    r"""Coders have logits for each class, from which item effects are subtracted.
 
     .. math::
 
@@ -39,9 +39,8 @@ class LogisticRandomEffects(Regressed):
     the items are summed out over the points of
     :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
 
-    The last label is the reference, as in the paper. For two labels the effect of an item is one
-    difficulty; for three and more the labels are not alike, and another order of them gives other
-    results.
+    The last label is the reference, as in the paper. With two labels, the effect of an item is one
+    difficulty; with three or more, results depend on the order of the labels.
 
     Parameters
     ----------
@@ -55,14 +54,14 @@ class LogisticRandomEffects(Regressed):
         Scale u of the half-normal prior of the spread of the items.
     nodes
         Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`; None
-        takes what the labels of an item ask for, see
+        chooses it from the number of labels per item, see
         :func:`~annomodels.models.continuous.quadrature.enough_nodes`.
     coder_covariates
-        What is known of the coders: a mapping from coders to mappings from columns to values, a
-        table with a column "coder", or :class:`annomodels.priors.Covariates`. The log-odds that a
-        coder is right are regressed on it: :math:`\sum_t x_{j,t} \gamma_t` is added to
-        :math:`\zeta_{k,k}` for k < K, and taken from all :math:`\zeta_{K,l}`. The classes are then
-        not exchangeable, and chains are not relabelled.
+        Covariates of the coders: a mapping from coders to mappings from columns to values, a table
+        with a column "coder", or :class:`annomodels.priors.Covariates`. The log-odds of a correct
+        label are regressed on them: :math:`\sum_t x_{j,t} \gamma_t` is added to :math:`\zeta_{k,k}`
+        for k < K, and subtracted from all :math:`\zeta_{K,l}`. The classes are then not
+        exchangeable, and chains are not relabeled.
 
     References
     ----------
@@ -89,7 +88,7 @@ class LogisticRandomEffects(Regressed):
 
     @property
     def swappable(self) -> bool:  # type: ignore[override]
-        """Return True if parameters with swapped classes belong to the model, too."""
+        """Return True if the model also allows parameters with swapped classes."""
         return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
@@ -98,7 +97,7 @@ class LogisticRandomEffects(Regressed):
         return {"contrast": labels[:-1], "state": state, **self.effect_coords}
 
     def with_data(self, data: Annotations) -> Self:
-        """Take the number of points from the labels, where it is not given."""
+        """Return a copy with the number of points chosen from the data, unless it is given."""
         known = super().with_data(data)
         if known.nodes is not None:
             return known
@@ -163,7 +162,7 @@ class LogisticRandomEffects(Regressed):
         }
 
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-        """Logits without the effects of items, and what these are multiplied with, of one draw."""
+        """Return the logits without item effects, and the scales of the effects, for one draw."""
         return values["coder_logit"], -values["item_spread"]
 
     def story(self) -> list[str]:

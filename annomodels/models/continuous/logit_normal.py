@@ -21,7 +21,7 @@ from annomodels.types import Floats, TensorLike
 
 @dataclass(frozen=True)
 class LogitNormalDawidSkene(Regressed, ConfusionModel):
-    r"""Dawid-Skene whose rows are softmax of normal logits around a population.
+    r"""Dawid-Skene with rows that are softmax of normal logits around a population.
 
     .. math::
 
@@ -30,23 +30,23 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         \theta_{j,k} = softmax(\beta_{j,k})
 
     :math:`N_0` is the normal distribution on vectors that sum to zero, so the logits are
-    identified and no label plays a special part; :math:`b_k` puts the diagonal above the rest.
-    Paun et al. (2018) fix the last logit to zero instead and put the means of all of them at zero.
+    identified and no label is a reference; :math:`b_k` raises the diagonal above the other labels.
+    Paun et al. (2018) instead fix the last logit at zero and use prior means of zero.
 
     Parameters
     ----------
     prevalence
         Prior of the prevalence of the classes.
     centre
-        Mean of the population; only its accuracy is used.
+        Prior mean of the population; only its accuracy is used.
     location_spread
         Standard deviation t of the population location around its mean.
     scale_spread
         Scale s of the half-normal prior of the spread of the coders.
     coder_covariates
-        What is known of the coders, as for :class:`LogisticRandomEffects`:
-        :math:`\sum_t x_{j,t} \gamma_t` is added to the logit of the right label against each other
-        label.
+        Covariates of the coders, as for :class:`LogisticRandomEffects`:
+        :math:`\sum_t x_{j,t} \gamma_t` is added to the logit of the right label relative to each
+        other label.
 
     References
     ----------
@@ -72,14 +72,13 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
 
     @property
     def swappable(self) -> bool:  # type: ignore[override]
-        """Return True if parameters with swapped classes belong to the model, too."""
+        """Return True if the model also allows parameters with swapped classes."""
         return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         return self.effect_coords
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        """Draw a matrix [sample, truth, label] of a coder who is yet to come."""
         location, scale = draws_of("location"), draws_of("scale")[..., None]
         z = rng.normal(size=location.shape)
         logits = location + scale * (z - z.mean(axis=-1, keepdims=True))
@@ -107,14 +106,13 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         )  # fmt: skip
 
     def centre_logits(self, n_labels: int) -> Floats:
-        """Prior mean b of the population location, rows summing to zero, shape [truth, label]."""
+        """Return the prior mean b of the location, zero-sum rows, shape [truth, label]."""
         accuracy = self.centre.accuracy
         lead = math.log(accuracy * (n_labels - 1) / (1.0 - accuracy))
         logits = lead * np.eye(n_labels)
         return logits - logits.mean(axis=1, keepdims=True)
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Log confusion [coder, truth, label]: softmax of logits around the population."""
         logits = v["location"][None] + v["scale"][None, :, None] * v["z"]
         if self.coder_covariates is not None:
             logits = logits + self.effect_of(v)[:, None, None] * right_label(v.n_labels)
@@ -138,7 +136,7 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         }
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardized logits, and the distance of the population from its center."""
+        """Add the standardized logits, and the deviation of the location from its prior mean."""
         logits = np.log(np.maximum(values["confusion"], np.finfo(np.float32).tiny))
         logits -= logits.mean(axis=-1, keepdims=True)
         location = values["location"]
@@ -158,5 +156,5 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
 
 
 def right_label(n_labels: int) -> Floats:
-    """Logits, summing to zero, that lift the right label by one against each other."""
+    """Return zero-sum logits that raise the right label by 1 relative to each other label."""
     return np.eye(n_labels) - 1.0 / n_labels

@@ -1,4 +1,4 @@
-"""Ordinal labels: true classes in order, coders who shift and blur the scale."""
+"""Ordinal labels: ordered true classes, and coders with shift and noise on the scale."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annomodels.types import Floats, TensorLike
 
 @dataclass(frozen=True)
 class Ordinal(ConfusionModel):
-    r"""Dawid-Skene for labels in order: coders shift and blur the scale, then cut it.
+    r"""Dawid-Skene for ordered labels: coders perceive a scale with shift and noise, and cut it.
 
     .. math::
 
@@ -28,10 +28,10 @@ class Ordinal(ConfusionModel):
         P(y_n \le l \mid c_i = k) = F\Big(\frac{u_l - k - b_{j_n}}{s_{j_n}}\Big), \qquad
         u_l \sim N(l + 1/2, d^2), \quad u_1 < \dots < u_{K-1}
 
-    with F logistic. Class k lies at k on the scale; that fixes the unit of everything else. A
-    coder with shift :math:`b_j > 0` gives labels that are too high; one with a large spread
-    :math:`s_j` is not precise; and a share :math:`\lambda_j` of their labels does not look at the
-    item at all. All three are pooled over the coders
+    with F logistic. Class k has position k on the scale, which defines the unit of all other
+    parameters. A coder with shift :math:`b_j > 0` gives labels that are too high, a coder with a
+    large spread :math:`s_j` is imprecise, and a proportion :math:`\lambda_j` of a coder's labels
+    ignores the item. All three parameters are pooled over the coders
     (:class:`~annomodels.models.continuous.cutpoints.CoderScale`).
 
     Parameters
@@ -41,15 +41,15 @@ class Ordinal(ConfusionModel):
     shift_scale
         Scale t of the half-normal prior of the spread of the shifts.
     typical
-        Median of the spread (blur) of a typical coder.
+        Median of the spread (noise) of a typical coder.
     typical_scale
         Standard deviation of its logarithm.
     spread_scale
-        Scale w of the half-normal prior of how much the log spreads of the coders differ.
+        Scale w of the half-normal prior of the standard deviation of the coders' log spreads.
     typical_lapse
-        Share of labels of a typical coder that do not look at the item.
+        Proportion of labels of a typical coder that ignore the item.
     cut_spread
-        Standard deviation d of a cut-point around the middle of its two classes.
+        Standard deviation d of a cut-point around the midpoint of its two classes.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Ordinal(ConfusionModel):
 
     @property
     def coders(self) -> CoderScale:
-        """Parameters of the coders on the scale."""
+        """Priors of the coder parameters."""
         return CoderScale(
             self.shift_scale,
             self.typical,
@@ -94,11 +94,10 @@ class Ordinal(ConfusionModel):
         return (cuts, *self.coders.parameters(n_labels))
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Log confusion [coder, truth, label] given the cut-points."""
         return label_logp(np.arange(v.n_labels), v["cuts"], v, v.xp)
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardized numbers of the coders."""
+        """Add the standardized coder parameters."""
         return self.coders.pymc_values(values)
 
     @property

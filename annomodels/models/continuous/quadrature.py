@@ -1,4 +1,4 @@
-"""Quadrature: a continuous property of an item as a few values with weights."""
+"""Quadrature: points and weights for continuous item effects."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ import numpy as np
 
 from annomodels.types import Floats, Ints
 
-GRID = {1: 21, 2: 11, 3: 5}  # points along an axis
-# the outermost lie at 3.9 for 11 points and further out for more, but not beyond 5
+GRID = {1: 21, 2: 11, 3: 5}  # number of points along an axis, by dimension
+# range of the points: 3.9 for 11 points, larger for more points, at most 5
 REACH, FARTHEST = 3.9 / np.sqrt(11), 5.0
-# in three dimensions: points along an axis up to which nodes are those of Gauss and Hermite, and
-# the radius of the ball that more of them fill
+# in three dimensions: maximum number of points along an axis for Gauss-Hermite nodes, and radius
+# of the ball for larger grids
 PRODUCT, BALL = 6, 3.9
-CLOUD = 256  # points beyond three dimensions
-# labels of an item up to which so many points serve, by dimensions: along an axis for two and
-# three, all in all beyond; fewer labels take the usual number, more the last one
+CLOUD = 256  # number of points in more than three dimensions
+# (maximum labels per item, points) by dimension; points along an axis in two and three dimensions,
+# in total beyond; items with at most `FEW` labels use the default
 FINER = {
     2: ((50, 15), (np.inf, 21)),
     3: ((25, 9), (50, 11), (np.inf, 13)),
     4: ((25, 1024), (50, 2048), (np.inf, 4096)),
 }
 FEW = {2: 25, 3: 10, 4: 10}
-# reads of a label that an evaluation of the likelihood may take for the sake of more points
+# maximum number of reads of labels per evaluation of the likelihood with more points
 MOST_OPS = 60_000_000
 
 
 @lru_cache(maxsize=16)
 def normal_nodes(n: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss-Hermite quadrature for the standard normal distribution."""
+    """Return Gauss-Hermite nodes and weights for the standard normal distribution."""
     # exact for polynomials of degree up to 2n - 1
     nodes, weights = np.polynomial.hermite_e.hermegauss(n)
     return nodes, weights / weights.sum()
 
 
 def beta_nodes(n: int, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss-Jacobi quadrature for beta distributions."""
-    # Exact for polynomials of degree up to 2n - 1, so the probability of up to 2n - 1 labels of an
-    # item is exact. Found as eigenvalues of the symmetric matrix of the recurrence (Golub and
+    """Return Gauss-Jacobi nodes and weights for beta distributions."""
+    # Exact for polynomials of degree up to 2n - 1, and so for the probability of up to 2n - 1
+    # labels of an item. Nodes are eigenvalues of the symmetric matrix of the recurrence (Golub and
     # Welsch 1969, doi:10.1090/S0025-5718-69-99647-1).
     a, b = np.asarray(a, dtype=float)[..., None], np.asarray(b, dtype=float)[..., None]
     k = np.arange(n)
@@ -63,23 +63,23 @@ def beta_nodes(n: int, a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=32)
 def effect_nodes(n_dims: int, size: int | None = None) -> tuple[Floats, Floats]:
-    """Points and weights whose sums approximate expectations under independent standard normals."""
-    # In one and two dimensions a trapezoidal rule: an equally spaced grid with weights in
+    """Return quadrature points and weights for independent standard normals."""
+    # One and two dimensions: the trapezoidal rule, an equally spaced grid with weights in
     # proportion to the density. If many labels make the likelihood of an item narrow, it is more
-    # exact than Gauss-Hermite nodes of the same number, whose outer ones are wasted. In three
-    # dimensions the product of Gauss-Hermite nodes, for more than 6 along an axis a trapezoidal
-    # rule in a ball; beyond that a Sobol sequence with equal weights, mirrored at zero and scaled
-    # so that means are 0 and variances 1.
+    # accurate than the same number of Gauss-Hermite nodes, as the outer nodes are wasted. Three
+    # dimensions: a product of Gauss-Hermite nodes; for more than 6 along an axis, the trapezoidal
+    # rule in a ball. More dimensions: a Sobol sequence with equal weights, mirrored at zero and
+    # scaled to means of 0 and variances of 1.
     points, weights = _grid(n_dims, size) if n_dims in GRID else _cloud(n_dims, size or CLOUD)
     points.flags.writeable = weights.flags.writeable = False
     return points, weights
 
 
 def enough_nodes(n_dims: int, labels: Ints) -> int | None:
-    """Size for :func:`effect_nodes` that the labels of an item need; None is the usual one."""
-    # Chosen for effects with a standard deviation of 1, so that the log probability of 50 labels of
-    # an item is off by .15 or less in up to three dimensions, and by .3 in four; no more than leave
-    # an evaluation of the likelihood at 60 million reads.
+    """Return the size for :func:`effect_nodes`, given labels per item; None is the default."""
+    # For effects with a standard deviation of 1, the error of the log probability of 50 labels of
+    # an item is at most 0.15 in up to three dimensions, and 0.3 in four. An evaluation of the
+    # likelihood is limited to 60 million reads.
     kind = min(n_dims, 4)
     if kind not in FINER or not len(labels):
         return None

@@ -1,4 +1,4 @@
-"""The density of the models whose items move the logits, in compiled loops."""
+"""Compiled log density of models with item effects on the logits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RandomEffectsDensity(Layout):
         constant -= k * (k - 1) * (math.log(model.location_spread) + HALF_LOG_TAU)
         constant += k * (k - 1) * (LOG_HALF_NORMAL - math.log(model.item_scale))
         n_coders = 0
-        # free numbers of each variable, in the order of the PyMC model
+        # shapes of the unconstrained parameters, in the order of the PyMC model
         self.shapes = {"prevalence": (k - 1,)}
         if coder_scale is not None:
             n_coders = codes.n_rows
@@ -68,14 +68,12 @@ class RandomEffectsDensity(Layout):
         )
 
     def value(self, x: Floats) -> tuple[float, Floats]:
-        """Log density at unconstrained numbers, and its gradient."""
         from annomodels.kernels.random_effects import random_effects_density
 
         grad = np.empty(len(x))
         return random_effects_density(x, grad, *self.arguments), grad
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
-        """Variables of the PyMC model, by name."""
         out = {
             name: np.exp(values) if name.endswith("_spread") else values
             for name, values in self.cut(x).items()
@@ -87,7 +85,6 @@ class RandomEffectsDensity(Layout):
         return out
 
     def unconstrained(self, values: Mapping[str, object]) -> Floats:
-        """Numbers that NUTS moves, from the free variables of the PyMC model."""
         given = {name: np.asarray(values[name], dtype=float) for name in self.shapes}
         free = {
             name: np.log(value) if name.endswith("_spread") else value

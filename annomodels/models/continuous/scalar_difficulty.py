@@ -1,4 +1,4 @@
-"""Scalar difficulty: items differ in how hard they are, coders in how able they are."""
+"""Scalar difficulty: items differ in difficulty, coders in ability."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from annomodels.priors import (
 from annomodels.priors.distributions import TruncatedNormal, ZeroSumNormal
 from annomodels.types import Floats, TensorLike
 
-# what the variables of the result are to the rows
+# argument of `log_rows` -> variable of the result
 ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
 
 
 @dataclass(frozen=True)
 class ScalarDifficulty(HardnessRegressed):
-    r"""Hierarchical Dawid-Skene whose items have a difficulty that lowers everybody's accuracy.
+    r"""Hierarchical Dawid-Skene with an item difficulty that lowers the accuracy of all coders.
 
     .. math::
 
@@ -52,49 +52,49 @@ class ScalarDifficulty(HardnessRegressed):
         \begin{cases} \exp(\gamma_{j,k} - a_j \delta_i) & l = k \\
         \exp(\epsilon_{j,k,l}) & l \ne k \end{cases}
 
-    The leanings :math:`\epsilon_{j,k,l}` of a row sum to zero over the wrong labels and are pooled
-    too, so no label plays a special part and the ability :math:`\gamma` is the log-odds of the
-    right label against a typical wrong one. With two labels they vanish, and P(correct) is
-    :math:`logit^{-1}(\gamma_{j,k} - \delta_i)`, the logistic model of Carpenter (2008).
-    The mean of :math:`\mu` over the classes is positive (sensitivity above minus specificity on
-    the logit scale, as in Han et al.), so classes cannot swap. Difficulty is integrated out by
-    Gauss-Hermite quadrature and recovered for every item afterwards.
+    The leanings :math:`\epsilon_{j,k,l}` of a row sum to zero over the wrong labels and are also
+    pooled, so no label is a reference, and the ability :math:`\gamma` is the log-odds of the right
+    label relative to a typical wrong label. With two labels, there are no leanings, and P(correct)
+    is :math:`logit^{-1}(\gamma_{j,k} - \delta_i)`, the logistic model of Carpenter (2008). The mean
+    of :math:`\mu` over the classes is positive (sensitivity above minus specificity on the logit
+    scale, as in Han et al.), so classes cannot swap. Difficulty is integrated out by Gauss-Hermite
+    quadrature and recovered for each item afterwards.
 
     Parameters
     ----------
     prevalence
         Prior of the prevalence of the classes.
     accuracy
-        Accuracy of a typical coder on an item of difficulty 0 around which the prior is centred.
+        Accuracy of a typical coder on an item of difficulty 0, the center of the prior.
     level_spread
-        Standard deviation, in logits, of the mean of :math:`\mu` over the classes, cut off at 0.
+        Standard deviation, in logits, of the mean of :math:`\mu` over the classes, truncated at 0.
     contrast_spread
-        Standard deviation of what sets the classes apart (summing to zero over them).
+        Standard deviation of the class contrasts, which sum to zero over the classes.
     ability_spread
         Scale of the half-normal priors of :math:`\sigma_k`.
     difficulty
-        Scale of the half-normal priors of :math:`\rho_k`, or its value where it is fixed.
+        Scale of the half-normal priors of :math:`\rho_k`, or the value of a fixed :math:`\rho_k`.
     difficulty_fixed
-        Whether :math:`\rho_k` is fixed; with difficulty 0 items are alike.
+        Whether :math:`\rho_k` is fixed; with a difficulty of 0, items are identical.
     by_class
-        Whether classes have a spread of difficulties each; by default they share one, which labels
-        of few coders tell better from the prevalence.
+        Whether each class has a separate spread of difficulties; the default is a common spread,
+        which is better identified with few coders.
     leaning_spread
         Standard deviation of the mean leanings, and scale of the half-normal prior of the coders'
-        spread around them; three labels or more.
+        spread around them; for three or more labels.
     discrimination
-        Standard deviation of :math:`\log a_j`; 0 holds :math:`a_j = 1`. (Two-parameter model.)
+        Standard deviation of :math:`\log a_j`; 0 fixes :math:`a_j = 1`. (Two-parameter model.)
     guessing
-        Prior of the share g_k of labels that are right whatever the difficulty, P(correct) =
-        g_k + (1 - g_k) P(correct | not guessed); None for none. (Three-parameter model.)
+        Prior of the probability g_k of a correct guess at any difficulty, P(correct) =
+        g_k + (1 - g_k) P(correct | not guessed); None for no guessing. (Three-parameter model.)
     nodes
-        Nodes of the quadrature.
+        Number of quadrature nodes.
     coder_covariates
-        What is known of the coders, as for :class:`LogisticRandomEffects`: their abilities are
-        normal around :math:`\mu_k + \sum_t x_{j,t} \gamma_t`.
+        Covariates of the coders, as for :class:`LogisticRandomEffects`: abilities are normal around
+        :math:`\mu_k + \sum_t x_{j,t} \gamma_t`.
     item_covariates
-        What is known of the items, in the same forms with "item" for "coder": their difficulties
-        are normal around :math:`\sum_t x_{i,t} \beta_t`. The prevalence does not depend on it.
+        Covariates of the items, in the same formats with "item" for "coder": difficulties are
+        normal around :math:`\sum_t x_{i,t} \beta_t`. The prevalence does not depend on them.
 
     References
     ----------
@@ -139,7 +139,7 @@ class ScalarDifficulty(HardnessRegressed):
         Parameters
         ----------
         difficulty
-            Fixed scale of the difficulties; None estimates it for each class.
+            Fixed spread of the difficulties; None estimates it for each class.
 
         Examples
         --------
@@ -214,7 +214,7 @@ class ScalarDifficulty(HardnessRegressed):
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         nodes = [f"{x:.2f}" for x in self.quadrature[0]]
-        if self.item_covariates is not None:  # they move with the items
+        if self.item_covariates is not None:  # the points depend on the items
             nodes = [str(n) for n in range(1, self.n_points + 1)]
         state = [f"{label}/{x}" for label in labels for x in nodes]
         wrong = {"wrong": [str(n) for n in range(1, len(labels))]} if len(labels) > 2 else {}
@@ -222,12 +222,12 @@ class ScalarDifficulty(HardnessRegressed):
 
     @property
     def quadrature(self) -> tuple[Floats, Floats]:
-        """Nodes and weights of the standardized difficulty."""
+        """Quadrature nodes and weights of the standardized difficulty."""
         none = self.difficulty_fixed and self.difficulty == 0
         return normal_nodes(1 if none else self.nodes)
 
     def centre(self, n_labels: int) -> float:
-        """Prior mean of the mean ability, in logits."""
+        """Return the prior mean of the mean ability, in logits."""
         return math.log(self.accuracy * (n_labels - 1) / (1.0 - self.accuracy))
 
     # -- states of an item -----------------------------------------------------------------------
@@ -250,7 +250,7 @@ class ScalarDifficulty(HardnessRegressed):
         )
 
     def _log_emission(self, v: Variables, hard: TensorLike) -> TensorLike:
-        """Log P(label | state) [coder, state, label] at points [truth, point] of the difficulty."""
+        """Return log P(label | state) [coder, state, label] for difficulties [truth, point]."""
         own = {role: v[name] for role, name in ROLES.items() if name in v}
         logp = log_rows(v["ability"], hard, v.n_labels, v.xp, **own)
         return v.xp.reshape(logp, (logp.shape[0], self.n_states(v.n_labels), v.n_labels))
@@ -281,10 +281,10 @@ class ScalarDifficulty(HardnessRegressed):
 
         return DifficultyDensity(self, codes)
 
-    # -- what follows from draws -----------------------------------------------------------------
+    # -- derived from draws ----------------------------------------------------------------------
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add what the mean abilities are made of, and standardized leanings."""
+        """Add level and contrast of the mean abilities, and standardized leanings."""
         mean = values["mean_ability"]
         level = mean.mean(axis=-1, keepdims=True)
         found = {**values, "level": level[:, 0], "contrast": mean - level}
@@ -303,7 +303,7 @@ class ScalarDifficulty(HardnessRegressed):
         return n_labels * points
 
     def states(self, values: dict[str, Floats]) -> States:
-        """States of the items: a class and a point of the difficulty."""
+        """Return the states of the items: a class and a point of the difficulty."""
         if self.item_covariates is None:
             found = super().states(values)
             assert found is not None

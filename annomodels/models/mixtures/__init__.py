@@ -1,4 +1,4 @@
-"""Models whose items are in one of several states: coders perceive a mixture.
+"""Mixture models: each item is in one of several states.
 
-Imports what models may import; the family is written in state_model.py and layout.py.
+The rules of imports are those of the models; state_model.py and layout.py define the common parts.
 """

@@ -1,4 +1,4 @@
-"""Ambiguous items: an item may have two right readings, and each coder sees one of them."""
+"""Ambiguous items: an item may have two correct readings, of which each coder perceives one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAIN, AMBIGUOUS = 0, 1
 
 @dataclass(frozen=True)
 class Ambiguous(StateModel):
-    r"""An item is of one class, or ambiguous between two of which each coder perceives one.
+    r"""Items have one class, or are ambiguous between two classes; coders perceive one of them.
 
     .. math::
 
@@ -28,19 +28,19 @@ class Ambiguous(StateModel):
         u_i \sim Unif(U), \quad
         y_n \sim u_i Cat(\theta_{j_n, k}) + (1 - u_i) Cat(\theta_{j_n, k'})
 
-    Careless coders disagree with the others on all items, ambiguous items divide good coders too;
-    the model sees both at once, so it separates ambiguity from carelessness.
+    Careless coders disagree with the others on all items; on ambiguous items, good coders disagree
+    too. The model includes both effects, so it separates ambiguity from carelessness.
 
     Parameters
     ----------
     coders
-        How coders label what they perceive; some may be spammers.
+        Model of the labels given the perceived class; some coders may be spammers.
     ambiguous
-        Prior of the share of ambiguous items.
+        Prior of the proportion of ambiguous items.
     shares
-        Shares of the coders that perceive the first reading.
+        Possible proportions of coders who perceive the first reading.
     pairs
-        Prior of which two classes an ambiguous item lies between.
+        Prior of the two classes of an ambiguous item.
 
     References
     ----------
@@ -64,7 +64,7 @@ class Ambiguous(StateModel):
     pairs: Proper = field(default_factory=lambda: Dirichlet(1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: the classes, then each pair by share."""
+        """Return the states of the items: the classes, then each pair with each proportion."""
         eye = np.eye(n_labels)
         pairs = list(combinations(range(n_labels), 2))
         n_shares, n_pairs = len(self.shares), len(pairs)

@@ -1,4 +1,4 @@
-"""Consensus error: the crowd can agree on the wrong class, however many of its kind are asked."""
+"""Consensus error: the crowd can agree on the wrong class, even with many coders."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from annomodels.priors import Diagonal, FixedDiagonal
 
 @dataclass(frozen=True)
 class Consensus(StateModel):
-    r"""Coders respond to a perceived class, from which the truth may differ.
+    r"""Coders respond to a perceived class, which may differ from the truth.
 
     .. math::
 
         c'_i \sim Cat(\pi), \quad y_n \sim Cat(\theta_{j_n, c'_{i_n}}), \quad
         B_k \sim Dir(b_k), \quad truth_i \mid c'_i = k \sim Cat(B_k)
 
-    How often is the crowd wrong however many of its kind one asks? Labels cannot tell: without
-    known gold the posterior of B is its prior. Every item of known truth teaches it.
+    B contains the error rates of the crowd that more coders cannot reduce. Labels have no
+    information about them: without known truths, the posterior of B is its prior. Items with known
+    truth update it.
 
     Parameters
     ----------
     coders
-        How coders label what they perceive.
+        Model of the labels given the perceived class.
     error
-        Prior of the rows of B: pseudo-items and the share of them for which the crowd is right.
+        Prior of the rows of B: pseudo-items, and the proportion for which the crowd is right.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Easy and hard items: easy ones are labeled correctly by all, hard ones as in Dawid-Skene."""
+"""Easy and hard items: all coders label easy items correctly, hard items as in Dawid-Skene."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from annomodels.priors import Beta
 
 @dataclass(frozen=True)
 class EasyHardItems(StateModel):
-    r"""A share of the items is easy: everybody labels them correctly.
+    r"""Some items are easy: all coders label them correctly.
 
     .. math::
 
         c_i \sim Cat(\pi), \quad e_i \sim Bernoulli(\epsilon), \quad
         y_n = c_{i_n} \text{ if } e_{i_n} = 1, \text{ else } y_n \sim Cat(\theta_{j_n, c_{i_n}})
 
-    Accuracies are those on hard items, so they are lower than in Dawid-Skene, and the agreement
-    beyond chance that they explain is that on items worth discussing.
+    Coder accuracies refer to hard items, so they are lower than in Dawid-Skene, and easy items do
+    not contribute to the agreement that they explain.
 
     Parameters
     ----------
     coders
-        How coders label hard items.
+        Model of the labels of hard items.
     easy
-        Prior of the share of easy items.
+        Prior of the proportion of easy items.
 
     References
     ----------
@@ -53,7 +53,7 @@ class EasyHardItems(StateModel):
     easy: Beta = field(default_factory=lambda: Beta(1.0, 1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: class by easy or hard."""
+        """Return the states of the items: the easy classes, then the hard classes."""
         eye, none = np.eye(n_labels), np.zeros((n_labels, n_labels))
         classes = range(n_labels)
         choice = np.repeat([0, 1], n_labels)

@@ -1,4 +1,4 @@
-"""Item guess level: some items are guessed more often than others, whoever labels them."""
+"""Item guess level: all coders guess more often on some items than on others."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from annomodels.priors import Dirichlet, Proper
 
 @dataclass(frozen=True)
 class GuessLevel(StateModel):
-    r"""Every item has a share of labels that are guesses.
+    r"""Each item has a proportion of guessed labels.
 
     .. math::
 
         c_i \sim Cat(\pi), \quad g_i \sim Cat(w), \quad
         y_n \sim (1 - \lambda_{g_i}) Cat(\theta_{j_n, c_i}) + \lambda_{g_i} Cat(\gamma)
 
-    Labels of one item depend on each other through the item, so ten labels of a hard item are not
-    ten pieces of evidence. The smallest level is above zero: no label is full evidence.
+    Labels of one item are dependent through its guess level, so ten labels of a hard item are not
+    ten independent pieces of evidence. The lowest level is above zero, so no label is certain
+    evidence.
 
     Parameters
     ----------
     coders
-        How coders label what they perceive.
+        Model of the labels that are not guesses.
     levels
-        Shares of guessed labels.
+        Possible proportions of guessed labels.
     weights
-        Prior of how many items have each level.
+        Prior of the proportion of items with each level.
     guess
         Prior of the distribution of guesses, the same for all coders.
 
@@ -54,7 +55,7 @@ class GuessLevel(StateModel):
     guess: Proper = field(default_factory=lambda: Dirichlet(1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: class by level."""
+        """Return the states of the items: each class with each level."""
         n = len(self.levels)
         base = np.repeat(np.arange(n_labels), n)
         choice = np.tile(np.arange(n), n_labels)

@@ -1,4 +1,4 @@
-"""Two kinds of coders: honest ones, alike as far as the data say, and spammers with a habit."""
+"""Two kinds of coders: honest coders from one population, and spammers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, Proper, Scal
 from annomodels.priors.distributions import Bernoulli, DirichletRows
 from annomodels.types import Floats, TensorLike
 
-# iterations in which nobody is a spammer yet, so that honest coders find each other first
+# number of initial iterations without spammers, so that the honest population is estimated first
 PATIENCE = 5
 FAR = 2**192
 
 
 @dataclass(frozen=True)
 class HonestAndSpammers(HierarchicalDawidSkene):
-    r"""Hierarchical Dawid-Skene in which a coder may be a spammer, who answers by habit.
+    r"""Hierarchical Dawid-Skene in which coders may be spammers, who ignore the item.
 
     .. math::
 
@@ -32,22 +32,23 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         \theta_{j,k} \sim Dir(s_k m_k) \text{ if } z_j = 0, \quad
         \theta_{j,k} = h_j \sim Dir(\eta) \text{ for all } k \text{ if } z_j = 1
 
-    One population for all coders pulls spammers towards the crowd and the crowd towards the
-    spammers; two kinds keep them apart, and P(z = 1) says who is which.
+    One population for all coders would shrink spammers toward the honest coders, and honest coders
+    toward the spammers. Two kinds separate them, and P(z = 1) is the probability that a coder is a
+    spammer.
 
     Parameters
     ----------
     prevalence, population, concentration
         As in :class:`HierarchicalDawidSkene`; the population is that of the honest coders.
     share
-        Prior of the share of spammers.
+        Prior of the proportion of spammers.
     habit
-        Prior of a spammer's habit; below 1 those who always say the same are expected.
+        Prior of a spammer's label distribution; values below 1 favor spammers who repeat one label.
 
     References
     ----------
     V. C. Raykar and S. Yu (2012). Eliminating spammers and ranking annotators for crowdsourced
-    labeling tasks. JMLR 13, 491-518, for the spammer as a coder whose rows are equal.
+    labeling tasks. JMLR 13, 491-518, which defines spammers as coders with equal rows.
 
     Examples
     --------
@@ -94,11 +95,11 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         return state
 
     def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
-        """Gibbs step: who is a spammer with the rows integrated out, then all parameters."""
+        """Draw the spammers with rows integrated out, then all parameters (Gibbs step)."""
         from annomodels.kernels.rows import draw_parameters
 
         own = np.array([key, iteration], dtype=np.uint64)
-        # far from where the stream of the items' own variables is, which has the same key
+        # distant from the stream of the item variables, which has the same key
         rng = np.random.Generator(np.random.Philox(key=own, counter=FAR))
         held = state.population
         odds = self.log_odds(counts, state)
@@ -114,21 +115,21 @@ class HonestAndSpammers(HierarchicalDawidSkene):
             iteration, state.log_prevalence, rows,
         )  # fmt: skip
         state.log_confusion[honest] = rows
-        # the habit of an honest coder is idle: it follows its prior
+        # the habit of an honest coder is unused and follows its prior
         said = np.where(spammer[:, None], counts.sum(axis=2), 0.0)
         shape = np.maximum(rng.standard_gamma(self.habit.alpha(len(sizes)) + said), 1e-300)
         held["habit"][:] = shape / shape.sum(axis=1, keepdims=True)
         state.log_confusion[spammer] = np.log(held["habit"][spammer])[:, :, None]
 
     def collapsed(self, state: State) -> None:
-        """Rows of spammers are not Dirichlet one by one."""
+        """Return None: the rows of a spammer are equal, not independent Dirichlet rows."""
 
     def log_odds(self, counts: Floats, state: State) -> Floats:
-        """Log-odds that each coder is a spammer given counts [row, label, truth], shape [row]."""
+        """Return the log-odds [row] that a coder is a spammer, given counts [row, label, truth]."""
         from scipy.special import gammaln
 
         def evidence(n: Floats, alpha: Floats) -> Floats:
-            """Log density of counts on the last axis, Dirichlet probabilities integrated out."""
+            """Return the Dirichlet-multinomial log density of counts on the last axis."""
             total, pseudo = n.sum(axis=-1), alpha.sum(axis=-1)
             out: Floats = gammaln(pseudo) - gammaln(pseudo + total)
             out += (gammaln(alpha + n) - gammaln(alpha)).sum(axis=-1)
@@ -142,7 +143,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         return out
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        """Log prior density [draw] of draws of all parameters that are in use."""
+        """Return the log prior density [draw] of the parameters in use."""
         return np.array(
             [
                 self._log_prior({name: array[[draw]] for name, array in values.items()})
@@ -151,7 +152,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         )
 
     def _log_prior(self, values: dict[str, Floats]) -> float:
-        """Log prior density of one draw: rows of honest coders, and habits of spammers."""
+        """Return the log prior density of one draw: honest rows and spammers' habits."""
         spammer = values["spammer"][0] > 0.5
         honest = np.flatnonzero(~spammer)
         used = {
@@ -160,12 +161,12 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         return float(added(self.of_rows(honest).log_priors({**values, **used}))[0])
 
     def log_rows(self, v: Variables) -> TensorLike:
-        """Log confusion [coder, truth, label]: the rows of a spammer are their habit."""
+        """Return the log confusion [coder, truth, label]; each row of a spammer is the habit."""
         spammer = v["spammer"][:, None, None] > 0.5
         return v.xp.log(v.xp.where(spammer, v["habit"][:, None, :], v["confusion"]))
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Turn one draw into the variables of the result: the rows of a spammer are their habit."""
+        """Convert one draw to the result's variables, with the habit as rows of spammers."""
         spammer = np.asarray(values["spammer"])[:, None, None] > 0.5
         rows = np.where(spammer, values["habit"][:, None, :], values["confusion"])
         return {**values, "confusion": rows}
@@ -175,12 +176,12 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 class Spammers(StateModel):
     """Hierarchical Dawid-Skene with spammers among the coders.
 
-    Items are as in Dawid-Skene; :class:`HonestAndSpammers` says how coders label.
+    Items are as in Dawid-Skene; :class:`HonestAndSpammers` is the model of the coders.
 
     Parameters
     ----------
     coders
-        How coders label.
+        Model of the coders.
 
     Examples
     --------

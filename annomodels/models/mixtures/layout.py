@@ -1,7 +1,8 @@
-"""Layout of the states of items: the coders' rows in each, and its probability."""
+"""Layout of item states: the probability of each state, and its rows of labels."""
 
-# A state is reached by decisions: its class (by the prevalence), then one choice of each factor it
-# belongs to. So its share is a product, and every factor is Dirichlet given the number of items.
+# A state is a sequence of choices: its class (by the prevalence), then one choice for each of its
+# factors. So its probability is a product, and the posterior of each factor is Dirichlet given the
+# counts of items.
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from annomodels.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A variable of the items."""
+    """Dirichlet variable of the items."""
 
     name: str
-    alpha: Floats  # pseudo-counts, of shares on the last axis
+    alpha: Floats  # pseudo-counts of probabilities on the last axis
 
     @property
     def parameter(self) -> Parameter:
-        """Declare the variable: weights of choices, where nothing else is said."""
+        """Declaration of the variable; by default, weights of choices."""
         return self.declared((f"{self.name}_choice",))
 
     def declared(self, dims: tuple[str, ...], watched: Watched = "all") -> Parameter:
@@ -32,18 +33,18 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Factor(Part):
-    """A choice that states differ in, with Dirichlet weights."""
+    """Choice that distinguishes states, with Dirichlet weights."""
 
-    # which one a state stands for, -1 where the factor does not concern it; shape [state]
+    # choice of each state, -1 if the factor does not apply; shape [state]
     choice: Ints
-    names: tuple[str, ...]  # what the choices are called
+    names: tuple[str, ...]  # names of the choices
 
 
 @dataclass(frozen=True, eq=False)
 class ExtraRow(Part):
-    """A distribution of labels beside the coders' confusion matrices, Dirichlet."""
+    """Additional Dirichlet distribution of labels, separate from the confusion matrices."""
 
-    by_coder: bool  # whether each coder has one of their own
+    by_coder: bool  # whether each coder has a separate distribution
 
     @property
     def parameter(self) -> Parameter:
@@ -52,7 +53,7 @@ class ExtraRow(Part):
 
 @dataclass(frozen=True, eq=False)
 class Truths(Part):
-    """P(truth | perceived class), each row Dirichlet; only known truths can teach it."""
+    """P(truth | perceived class) with Dirichlet rows; only known truths update it."""
 
     @property
     def parameter(self) -> Parameter:
@@ -61,36 +62,34 @@ class Truths(Part):
 
 @dataclass(frozen=True, eq=False)
 class Judgement(Part):
-    """Ways in which the truth may follow from a state, with Dirichlet weights."""
+    """Mixture of alternative tables of P(truth | state), with Dirichlet weights."""
 
-    # P(truth | state) is the weighted mean of the tables; only known truths can teach the weights
+    # P(truth | state) is the weighted mean of the tables; only known truths update the weights
 
-    tables: Floats  # P(truth | state) of each way, shape [way, state, truth]
-    names: tuple[str, ...]  # what the ways are called
+    tables: Floats  # alternative tables of P(truth | state), shape [table, state, truth]
+    names: tuple[str, ...]  # names of the tables
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The states of a model for a number of labels."""
+    """States of a model for a number of labels."""
 
-    names: tuple[str, ...]  # what each state is called
-    # share of each row in the labels of an item in a state, shape [state, row]: first the perceived
-    # classes, then the extra rows, then the labels themselves (said by all alike)
+    names: tuple[str, ...]  # names of the states
+    # weight of each row in the label distribution of a state, shape [state, row]: the perceived
+    # classes, then the extra rows, then one row per label (all coders give this label)
     mix: Floats
-    # perceived class of a state whose share the prevalence governs, else -1; shape [state]
+    # perceived class of a state if the prevalence applies to it, else -1; shape [state]
     base: Ints
-    # P(truth | state) where it is fixed, in terms of perceived classes where `truths` says what
-    # these are worth; shape [state, truth]
+    # P(truth | state) if fixed, shape [state, truth]; with `truths`, P(perceived class | state)
     truth: Floats
     factors: tuple[Factor, ...] = ()  # choices and extra rows
     rows: tuple[ExtraRow, ...] = ()
-    truths: Truths | None = None  # what a perceived class says of the truth
-    # how the truth follows from a state where that is to be learnt; it takes the place of `truth`,
-    # which then is its prior mean
+    truths: Truths | None = None  # P(truth | perceived class)
+    # P(truth | state) with estimated weights; it replaces `truth`, which is then its prior mean
     judgement: Judgement | None = None
-    # numbers that states stand for, by name, each [state]
+    # values of the states by name, each [state]
     values: dict[str, Floats] = field(default_factory=dict)
-    # fixed part of the probability of each state, shape [state]; 1 without
+    # fixed factor of the probability of each state, shape [state]; None for 1
     weight: Floats | None = None
 
     def __post_init__(self) -> None:
@@ -108,12 +107,12 @@ class Layout:
 
     @property
     def said(self) -> bool:
-        """Return True if labels themselves are among the rows, said by all alike."""
+        """Return True if there are rows for labels that all coders give."""
         return len(self.mix[0]) > self.n_perceived + len(self.rows)
 
     @property
     def choices(self) -> dict[str, tuple[str, ...]]:
-        """Names along the dimensions of the choices."""
+        """Names along the dimensions of choices."""
         chosen = (part for part in self.parts if isinstance(part, Factor | Judgement))
         return {f"{part.name}_choice": part.names for part in chosen}
 

@@ -1,4 +1,4 @@
-"""Readings: an item divides those who read it, and its truth is one of the readings."""
+"""Readings: readers of an item disagree, and its truth is one of the readings."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Dirichlet, Proper
 from annomodels.types import Floats
 
-# shares of the first reading between which items are told apart
+# boundaries between cells, as proportions of the first reading
 EDGES = (0.55, 0.7, 0.85, 0.95, 0.99)
-# share of the second reading in what is left, from which it counts as the only other one
+# proportion of the second reading in the remainder from which it is treated as the only other one
 SINGLE = 0.65
-# more classes than these have no states for every second reading
+# maximum number of classes with a separate state for each second reading
 MOST_PAIRED = 12
 DRAWS = 100_000
-# labels per item from which items are believed to divide readers as much as they may
+# labels per item from which the concentrations are not reduced
 FULL = 10
 
 
 @dataclass(frozen=True)
 class Readings(StateModel):
-    r"""Every item divides those who read it, more or less, and its truth is one of the readings.
+    r"""Each item has a distribution of readings, and its truth is one of the readings.
 
     .. math::
 
@@ -38,36 +38,35 @@ class Readings(StateModel):
         y_n \sim (1 - g) Cat(\theta_{j_n, z_n}) + g \, Cat(\gamma), \quad
         P(truth_i = k) = \sum_b w_b \phi_{ik}^b \Big/ \sum_m \phi_{im}^b
 
-    A hundred labels of one crowd tell how that crowd reads the item, not what is true of it. Here
-    the truth is what one more reader, free of slips, would say, or a reader who is surer
-    (:math:`b > 1`) or less sure than that; so P(truth) comes near 1 only where nearly everyone
-    reads alike, and labels of one item stop being independent evidence. A floor of guesses keeps
-    any single label from settling an item. Items of known truth teach the weights w.
+    A hundred labels of one crowd show the crowd's readings of an item, not its truth. In this
+    model, the truth follows the distribution of readings, with more confidence (:math:`b > 1`) or
+    less. So P(truth) is close to 1 only if nearly all readers agree, and labels of one item are not
+    independent evidence. A minimum proportion of guesses prevents a single label from determining
+    the class of an item. Items with known truth update the weights w.
 
-    The grid: the largest share of an item's readings is in one of six cells, and the others are
-    one class or several; each cell stands at the mean of what the Dirichlet distributions have
-    there.
+    The grid has six cells for the proportion of the first reading, and the other readings are one
+    class or several; each cell is represented by its mean under the Dirichlet distributions.
 
     Parameters
     ----------
     coders
-        How coders label the reading they perceive. Until thousands of items say otherwise, every
-        class is as likely as any other to be read first: with few labels per item, a prevalence
-        that adapts drifts together with the coders' rows.
+        Model of the labels given the perceived reading. By default, the prior keeps the prevalence
+        of first readings uniform unless there are thousands of items: with few labels per item, a
+        free prevalence drifts together with the coders' rows.
     concentrations
-        The totals :math:`a` of the Dirichlet distributions, the smaller the more alike an item is
-        read. Fixed: labels tell little of them, and what they tell is blurred by coders' errors.
+        The totals :math:`a` of the Dirichlet distributions; small totals mean that readers agree.
+        Fixed, as labels have little information about them, which coder errors reduce further.
     labels_per_item
-        Labels of the median item; below ten, items are believed to divide readers less, in
-        proportion. None takes it from the data.
+        Median number of labels per item; below ten, the concentrations are reduced in proportion.
+        None computes it from the data.
     floor
-        Share of the labels that are guesses, on every item.
+        Proportion of guessed labels on every item.
     guess
         Prior of the distribution of guesses, the same for all coders.
     sharpness
-        Powers :math:`b` of the readings that the truth may follow; 0 means any class.
+        Possible powers :math:`b` of the readings in the distribution of the truth; 0 is uniform.
     pseudo_items
-        Prior of their weights w: what it is worth in items with known labels.
+        Prior of the weights w, in pseudo-items with known truth.
 
     Examples
     --------
@@ -104,14 +103,14 @@ class Readings(StateModel):
             )
 
     def with_data(self, data: Annotations) -> Self:
-        """Take the labels of the median item from the data."""
+        """Return a copy with the median number of labels per item from the data, unless given."""
         known = super().with_data(data)
         if known.labels_per_item is not None:
             return known
         return replace(known, labels_per_item=float(np.median(np.diff(data.starts))))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: shares of the first reading and of the others."""
+        """Return the states of the items: proportions of the first and other readings."""
         few = min(1.0, (FULL if self.labels_per_item is None else self.labels_per_item) / FULL)
         totals = tuple(total * few for total in self.concentrations)
         names, readings, first, weight = [], [], [], []
@@ -158,14 +157,14 @@ class Readings(StateModel):
 
 @dataclass(frozen=True)
 class _Cell:
-    """Items that divide readers alike: share of all, of the first and of the second reading."""
+    """Cell of the grid: its probability, and mean proportions of first and second reading."""
 
     weight: float
     first: float
     second: float = 0.0
 
     def readings(self, n_labels: int, k: int, m: int) -> Floats:
-        """Shares of the classes when k comes first, and m second if it is one."""
+        """Return the proportions of the classes, with k first and m second (-1 for none)."""
         others = n_labels - (1 if m < 0 else 2)
         out = np.full(n_labels, (1.0 - self.first - self.second) / max(1, others))
         out[k] = self.first
@@ -176,7 +175,7 @@ class _Cell:
 
 @lru_cache(maxsize=32)
 def _cells(n_labels: int, totals: tuple[float, ...]) -> tuple[_Cell, ...]:
-    """Cells of the grid, from draws of the Dirichlet distributions, always the same ones."""
+    """Return the cells of the grid, from reproducible draws of the Dirichlet distributions."""
     rng = np.random.default_rng(n_labels)
     each = DRAWS // len(totals)
     drawn = [rng.dirichlet(np.full(n_labels, max(a / n_labels, 1e-3)), each) for a in totals]

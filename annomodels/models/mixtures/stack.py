@@ -1,4 +1,4 @@
-"""The stack: P(truth) from one model of coders and the votes, confident as far as data allow."""
+"""Stack: P(truth) from a model of the coders and the votes, with calibrated confidence."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from annomodels.types import Floats, Ints, PyMCModel
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
 
-# what the rows of coders are drawn to at the mode: the mean row of all coders, with so many
-# pseudo-labels, and that to one accuracy that all classes share
+# shrinkage at the mode: pseudo-labels of the mean row in the rows of a coder, and prior of the
+# mean row, with one accuracy for all classes
 OWN, POOLED = 5.0, Diagonal(300.0, 0.7, 10.0)
-# smallest probability that a mixture is believed to mean
+# minimum probability in a mixture
 LEAST = 1e-9
-# degrees of freedom of the differences between data sets: their tails are heavy
+# degrees of freedom of the differences between data sets, which have heavy tails
 DEGREES = 5.0
-# cost of a pass, in labels times classes, from which fewer draws are made; this share of them, at
-# least; and the cost up to which a stack is the default
+# cost of a pass, in labels times classes, above which the number of draws is reduced; minimum
+# proportion of the draws; and maximum cost at which a stack is the default
 HIGH_COST, LEAST_SHARE, MOST_COST = 3_125_000, 0.25, 125_000_000
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """Evidence in the labels on how coders err together."""
+    """Dependence between coder errors, estimated from the labels."""
 
-    # correlation of the errors of two coders on an item, posterior mean, and what was measured
-    # with its standard error
+    # correlation of the errors of two coders on an item: posterior mean, estimate and standard
+    # error
     correlation: float = 0.08
     measured: float = 0.08
     error: float = 1.0
-    exchangeable: bool = False  # whether nothing in the labels tells one coder from another
-    noise: bool = False  # whether the labels may depend on no truth at all
+    exchangeable: bool = False  # whether the labels do not distinguish the coders
+    noise: bool = False  # whether the labels may be independent of the truth
     # easy and hard items in the votes, see Difficulty
     hard: float = Difficulty.hard
     accuracy: float = Difficulty.accuracy
     scattered: float = Difficulty.scattered
-    # of the classes at the mode; even if it is empty, as where nothing tells coders apart
+    # prevalence at the mode; uniform if empty, as for exchangeable coders
     prevalence: tuple[float, ...] = ()
 
     @property
@@ -56,7 +56,7 @@ class Dependence:
 
 @dataclass(frozen=True)
 class Stack(HierarchicalDawidSkene):
-    r"""Combine a model of the coders and the votes, confident only as far as the labels allow.
+    r"""Combine a model of the coders and the votes, with calibrated confidence.
 
     .. math::
 
@@ -69,22 +69,22 @@ class Stack(HierarchicalDawidSkene):
         \text{logit}\, u \sim t_5(\text{logit}\, U - \log (K - 1), \tau_u), \quad
         \beta_k \sim N(0, \tau_\beta^2)
 
-    Coders of one item err together: an item that misleads one coder misleads others. The
-    correlation :math:`\rho` of their errors is measured in the labels. P is P(truth) at the mode
-    of the hierarchical model, in which n labels of an item are worth
-    :math:`n / (1 + \rho (n - 1))`, as in a survey of clusters (Kish 1965). If errors are
-    independent, :math:`\rho` is 0 and P counts as it is.
+    Coder errors on an item are correlated: an item that misleads one coder misleads others. The
+    labels determine the correlation :math:`\rho` of the errors. P is P(truth) at the mode of the
+    hierarchical model, in which n labels of an item count as :math:`n / (1 + \rho (n - 1))` labels,
+    as in cluster sampling (Kish 1965). If errors are independent, :math:`\rho` is 0 and P is not
+    tempered.
 
-    If errors go together, the votes count instead. In a model of the votes alone, an item is easy
-    or hard (:class:`Difficulty`): E is P(easy and truth k), and on a hard item the share V of the
-    votes is believed as far as :math:`\lambda` says. An item on which many labels of several
-    classes agree is rarely hard, so it stays clear where others are not. Labels of coders who copy
-    each other count once per item in P, and all of them in the votes.
+    If errors are correlated, the votes have more weight. In a model of the votes alone, an item is
+    easy or hard (:class:`Difficulty`): E is P(easy and truth k), and on a hard item the proportion
+    V of the votes has weight :math:`\lambda`. With several classes, an item on which many labels
+    agree is rarely hard, so it stays clear even if other items do not. Labels of coders who copy
+    each other count once per item in P, and individually in the votes.
 
-    How far a crowd is from an expert differs from data set to data set beyond what labels show. So
-    the sharpness s and the share u of items about which the crowd knows nothing are effects of the
-    data set, u with a heavy tail, and so is a tilt :math:`\beta` towards some classes. They are
-    calibrated on public data sets of many kinds with known truth, and integrated over. Items of
+    The difference between a crowd and an expert varies between data sets more than labels show. So
+    the sharpness s, the proportion u of items about which the crowd has no information (with a
+    heavy tail), and a tilt :math:`\beta` toward some classes are effects of the data set. They are
+    calibrated on public data sets of many kinds with known truth, and integrated out. Items with
     known truth update them.
 
     Coder parameters are those of the hierarchical model given truths drawn from the stack, so
@@ -93,29 +93,28 @@ class Stack(HierarchicalDawidSkene):
     Parameters
     ----------
     halfway
-        Correlation h at which the votes count as much as the model.
+        Correlation h at which the votes and the model have equal weight.
     tempering
-        The factor g of the correlation in the weight of the labels.
+        Factor g of the correlation in the weight of the labels.
     believed
-        The share :math:`\lambda`.
+        Weight :math:`\lambda` of the votes on hard items.
     correlation
-        Mean of the correlation before the labels are seen; its prior is exponential.
+        Prior mean of the correlation; its prior is exponential.
     most_weighed
-        The largest correlation with which labels are weighed while the model is fitted.
+        Maximum correlation in the weights of labels while the model is fitted.
     sharpness, unknown
         Medians S and U.
     spread
         Scales :math:`\tau` of log s, logit u and :math:`\beta_k`.
     skew
-        How much further s may lie above its median than below, c: where items are only difficult,
-        and mislead nobody, what most say of them is nearly always right.
+        Ratio c of the scales of log s above and below its median: if items are only difficult and
+        not misleading, the majority is nearly always right.
     far_off
-        How far the accuracy of a coder lies from that under drawn truths, as a standard deviation
-        of its logit.
+        Standard deviation of the logit of a coder's accuracy around its value under drawn truths.
 
     References
     ----------
-    L. Kish (1965). Survey Sampling. Wiley, section 5.4, for the worth of labels of one item.
+    L. Kish (1965). Survey Sampling. Wiley, section 5.4, for the weight of labels of one item.
     B. Carpenter (2008). Multilevel Bayesian models of categorical data annotation, for easy items.
 
     Examples
@@ -131,10 +130,10 @@ class Stack(HierarchicalDawidSkene):
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
 
-    # Learned on public sets of nine families by benchmarks/truth.py --learn, and rounded: halfway,
-    # tempering, believed, unknown. Chosen on the same sets: the others, for coverage; sharpness is
-    # above what is learned, so that clear items among many classes are settled although the tilt
-    # spreads over all of them.
+    # halfway, tempering, believed and unknown: calibrated on public data sets of nine families by
+    # benchmarks/truth.py --learn, and rounded. The others: chosen for coverage on the same data
+    # sets. Sharpness is above its calibrated value, so that clear items with many classes are
+    # settled in spite of the tilt.
     halfway: float = 0.025
     tempering: float = 9.5
     believed: float = 0.74
@@ -163,7 +162,7 @@ class Stack(HierarchicalDawidSkene):
         return HierarchicalDawidSkene().updated(earlier)
 
     def unused(self, data: Annotations) -> str:
-        """State that the order of labels is not used, and which model uses it."""
+        """Return a note if the labels are ordered, with a model that uses the order."""
         if data.scale == "nominal":
             return ""
         return (
@@ -173,42 +172,42 @@ class Stack(HierarchicalDawidSkene):
         )
 
     def cost(self, n_given: int, n_coders: int, n_labels: int) -> int:
-        """Count the labels and rows that a draw of all truths reads."""
+        """Return the number of reads of labels and rows for a draw of all truths."""
         return n_labels * (n_given + 8 * n_coders * n_labels)
 
     def affordable(self, n_given: int, n_coders: int, n_labels: int) -> bool:
         """Return True if a stack is the default model."""
-        # it is not if labels are so many that draws take the better part of an hour, or if rows
-        # of coders for dozens of classes take most of the work
+        # it is not if draws of many labels would take most of an hour, or if the rows of coders
+        # for dozens of classes would take most of the time
         of_labels = self.cost(n_given, 0, n_labels)
         most = max(HIGH_COST, 2 * of_labels)
         return of_labels <= MOST_COST and self.cost(n_given, n_coders, n_labels) <= most
 
     def share_of_draws(self, n_given: int, n_coders: int, n_labels: int) -> float:
-        """Share of the draws that are made: fewer where labels are very many."""
+        """Return the proportion of the draws to make, which is lower for very many labels."""
         return max(LEAST_SHARE, min(1.0, HIGH_COST / self.cost(n_given, n_coders, n_labels)))
 
     def believed_correlation(self, measured: float, error: float) -> float:
-        """Posterior mean of the correlation, above 0, with an exponential prior."""
+        """Return the posterior mean of the positive correlation, with an exponential prior."""
         from scipy.stats import truncnorm
 
-        # a normal likelihood times an exponential prior is a normal distribution, cut at 0
+        # a normal likelihood times an exponential prior is a normal distribution, truncated at 0
         at = measured - error**2 / self.correlation
         return float(truncnorm.mean(-at / error, np.inf, loc=at, scale=error))
 
     def tempered(self, correlation: float, n: Floats | Ints) -> Floats:
-        """Power of P(truth) of items with n labels."""
+        """Return the exponent of P(truth) for items with n labels."""
         return np.asarray(1.0 / (1.0 + self.tempering * correlation * (np.asarray(n) - 1.0)))
 
     def together(self, correlation: float) -> float:
-        """Share r of the votes in the mixture, from 0 to 1."""
+        """Return the weight r of the votes in the mixture, from 0 to 1."""
         return correlation / (correlation + self.halfway)
 
     def log_mixture(self, log_p: Floats, n: Ints, votes: Floats, dependence: Dependence) -> Floats:
         """Compute the log of the mixture q of a model and the votes, [item, truth]."""
-        # log_p is that of the mode, where n labels [item] were weighed already; votes are counts.
-        # Copies count once in the model, but all in the votes: judges who are right may agree as
-        # copies do, and then most of what shows the truth would be gone.
+        # log_p is log P(truth) at the mode, where the n labels [item] are already weighted; votes
+        # are counts. Copies count once in the model but individually in the votes: accurate coders
+        # may agree like copies, and most of the evidence would be lost.
         rho, k = dependence.correlation, votes.shape[1]
         r = self.together(rho)
         weighed = 1.0 / weight_of(min(rho, self.most_weighed), n)
@@ -221,13 +220,13 @@ class Stack(HierarchicalDawidSkene):
         return np.asarray(log_q - logsumexp(log_q, axis=1, keepdims=True))
 
     def median_log_odds(self, n_labels: int) -> float:
-        """Median logit of the share of items about which the crowd knows nothing."""
-        # where many agree on one of many classes, they seldom all miss the truth
+        """Return the median logit of u, which decreases with the number of classes."""
+        # coders who agree on one of many classes are seldom all wrong
         return float(np.log(self.unknown / (1.0 - self.unknown)) - np.log(max(n_labels - 1, 1)))
 
     def layer(self, z: Floats, dependence: Dependence) -> tuple[Floats, Floats, Floats]:
-        """Sharpness [draw], share of unknown items and tilt [draw, truth]."""
-        # from standard normal numbers z [draw, 2 + truth]
+        """Return sharpness [draw], proportion of unknown items and tilt [draw, truth]."""
+        # z: standard normal variates [draw, 2 + truth]
         of_sharpness, of_unknown, of_tilt = self.spread
         t = stdtrit(DEGREES, ndtr(np.clip(z[:, 1], -8.0, 8.0)))
         n_labels = z.shape[1] - 2
@@ -238,7 +237,7 @@ class Stack(HierarchicalDawidSkene):
         return np.asarray(sharpness), np.outer(unknown, flat), of_tilt * z[:, 2:]
 
     def build_layer(self, log_q: Floats, truth: Ints, dependence: Dependence) -> PyMCModel:
-        """Build the PyMC model of the confidence of a mixture given known truths."""
+        """Build the PyMC model of a mixture's confidence, given known truths."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -273,14 +272,14 @@ class Stack(HierarchicalDawidSkene):
 
 
 def weight_of(correlation: float, n: Floats | Ints) -> Floats:
-    """Weight of each of n labels of an item whose errors have a correlation, shape of n."""
+    """Return the weight of each of n labels of an item with correlated errors, shape of n."""
     return np.asarray(1.0 / (1.0 + correlation * (np.maximum(n, 1) - 1.0)))
 
 
 def mode_of(counts: Floats, sizes: Floats, exchangeable: bool) -> tuple[Floats, Floats]:
-    """Return rows [coder, truth, label] and prevalence at the mode given counts of their shape."""
-    # Coders whom nothing tells apart share one accuracy: how their errors differ by class could not
-    # be told from a prevalence that is uneven.
+    """Return the mode of rows [coder, truth, label] and prevalence, given counts."""
+    # Exchangeable coders share one accuracy, because errors that differ by class cannot be
+    # distinguished from a nonuniform prevalence.
     k = len(sizes)
     pooled = counts.sum(axis=0)
     right = float(np.trace(pooled)) + POOLED.accuracy * POOLED.certainty
@@ -297,14 +296,14 @@ def mode_of(counts: Floats, sizes: Floats, exchangeable: bool) -> tuple[Floats, 
 
 
 def flat_of(dependence: Dependence, n_labels: int) -> Floats:
-    """P(truth) of an item about which a crowd knows nothing, shape [truth]."""
-    # between the prevalence, which a crowd may have wrong, and none
+    """Return P(truth) of an item about which the crowd has no information, shape [truth]."""
+    # a compromise between the estimated prevalence, which may be wrong, and a uniform one
     root = np.sqrt(np.array(dependence.prevalence or [1.0] * n_labels))
     return np.asarray(root / root.sum())
 
 
 def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> Floats:
-    """P(truth) of a stack under draws of its layer, shape [draw, item, truth]."""
+    """Return P(truth) of a stack under draws of its layer, shape [draw, item, truth]."""
     # log_q [item, truth], sharpness [draw], unknown and tilt [draw, truth]
     p = sharpness[:, None, None] * log_q + tilt[:, None, :]
     p = np.exp(p - p.max(axis=2, keepdims=True))
@@ -314,14 +313,14 @@ def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> 
 
 
 def as_far_off(right: Ints, sure: Ints, n_open: Ints, spread: float, seed: int) -> Ints:
-    """Right labels of coders, as far from those counted under drawn truths as on public sets."""
-    # logit of the accuracy plus tau e, e ~ N(0, 1). Drawn truths err independently of each other,
-    # those of a crowd do not: coders who make the errors of the crowd look better, and the others
-    # worse, than they are. Labels of items with known labels are counted as they are. right [chain,
-    # draw, coder]; sure, n_open [coder]
+    """Add calibrated noise to the counts of the coders' right labels under drawn truths."""
+    # logit of the accuracy plus tau e, e ~ N(0, 1). Errors of drawn truths are independent, but
+    # errors of a crowd are not: accuracy is overestimated for coders who share the errors of the
+    # crowd, and underestimated for others. Labels of items with known truth have no noise. right
+    # [chain, draw, coder]; sure, n_open [coder]
     rng = np.random.default_rng([seed, 4])
     out: Any = np.empty(right.shape, dtype=np.int32)
-    for chain, counted in zip(out, right, strict=True):  # one at a time: these may be large
+    for chain, counted in zip(out, right, strict=True):  # one chain at a time, to limit memory
         hit = counted - sure
         odds = np.log((hit + 0.5) / (n_open - hit + 0.5))
         odds += spread * rng.standard_normal(hit.shape)

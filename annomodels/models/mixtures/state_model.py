@@ -1,10 +1,10 @@
-"""State models: coders as in a model of the confusion family, items in one of several states."""
+"""State models: coders as in a confusion model, items in one of several states."""
 
 # state[i] ~ Categorical(share), row[n] ~ Categorical(mix[state[item[n]]]), label[n] ~
 # Categorical(rows[coder[n], row[n]]), truth[i] ~ Categorical(truth[state[i]]).
-# The first rows of a coder are those of the coders' model, one for each class that they perceive. A
-# member of the family says which states there are (its Layout); the PyMC model, the shares, the
-# conjugate draws and the consequences for the items are written here once.
+# The first rows of a coder are those of the coders' model, one for each perceived class. Each
+# subclass defines the states (its Layout). This module has the common parts: the PyMC model, the
+# state probabilities, the conjugate draws and the item states.
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from annomodels.priors.distributions import DirichletRows
 from annomodels.priors.shares import dirichlet_rows
 from annomodels.types import Floats, TensorLike
 
-# what the coders' own variables are called beside prevalence and confusion of the truth
+# names of the coders' variables in a result, next to prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
 
 
 class StateModel(Model):
-    """Base of the models whose items are more than members of a class."""
+    """Base of models whose items have states beyond the classes."""
 
-    # the field coders is a model of the confusion family: how coders label what they perceive
+    # the field coders is a confusion model of the labels given the perceived class
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
     coders: ConjugateModel
 
-    # -- what a member says ---------------------------------------------------------------------
+    # -- defined by subclasses ------------------------------------------------------------------
 
     @abstractmethod
     def layout(self, n_labels: int) -> Layout:
         """Return the states of the items."""
 
-    # -- shared by all --------------------------------------------------------------------------
+    # -- common to all --------------------------------------------------------------------------
 
     @property
     def prevalence(self) -> Dirichlet:  # type: ignore[override]
@@ -60,14 +60,14 @@ class StateModel(Model):
 
     @property
     def coder_model(self) -> ConjugateModel:
-        """Model of how coders label what they perceive."""
+        """Model of the labels given the perceived class."""
         return self.coders
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
         return self.coders.group_of(coders)
 
     def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Accuracy of the mean coder of each group on what is perceived, shape [chain, draw]."""
+        """Return the mean coder's accuracy on perceived classes per group, [chain, draw]."""
         perceived = {**values, "prevalence": values["perceived_prevalence"]}
         return self.coders.population_accuracy(perceived)
 
@@ -77,7 +77,7 @@ class StateModel(Model):
         one, other = self.coders.new_rows(draws_of, rng), self.coders.new_rows(draws_of, rng)
         if one is None or other is None:
             return None
-        # the same items, labeled by coders whose own rows are new too
+        # the same items, labeled by new coders with new extra rows
         n_labels = one.shape[-1]
         alphas = self.alphas(2, n_labels)
         values = {
@@ -92,7 +92,6 @@ class StateModel(Model):
         return found.share, found.emission[:, 0], found.emission[:, 1]
 
     def state_truth(self, n_labels: int) -> Floats | None:
-        """P(truth | state), shape [state, truth]."""
         return cached_layout(self, n_labels).truth
 
     def yes_or_no(self, n_labels: int) -> frozenset[str]:
@@ -100,7 +99,6 @@ class StateModel(Model):
         return frozenset(name for name, v in values.items() if np.isin(v, (0, 1)).all())
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows the data it will be fitted to, and whose coders do."""
         known = super().with_data(data)
         return replace(known, coders=self.coders.with_data(data))
 
@@ -118,7 +116,7 @@ class StateModel(Model):
         return [*self.coders.describe(), *self.story()]
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
-        """Declare the variables of a result: of the truth, and of what coders perceive."""
+        """Declare the variables of a result, for the truth and for perceived classes."""
         rows = ("coder", "perceived", "label")
         return (
             Parameter("prevalence", ("truth",), "simplex"),
@@ -130,17 +128,17 @@ class StateModel(Model):
         )
 
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables of the PyMC model, in which classes are what coders perceive."""
+        """Declare the variables of the PyMC model, in which classes are perceived classes."""
         prevalence, *coders = self.coders.variables(n_labels)
         own = self.item_parameters(n_labels)
         return (replace(prevalence, dims=("perceived",)), *coders, *own)
 
     def item_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables that are the items' own, all Dirichlet."""
+        """Declare the item variables, which are all Dirichlet."""
         return tuple(part.parameter for part in cached_layout(self, n_labels).parts)
 
     def alphas(self, n_coders: int, n_labels: int) -> dict[str, Floats]:
-        """Pseudo-counts of the variables that are the items' own."""
+        """Return the pseudo-counts of the item variables."""
         out = {}
         for each in self.item_parameters(n_labels):
             assert isinstance(each.prior, DirichletRows)
@@ -156,8 +154,8 @@ class StateModel(Model):
         items: Mapping[str, TensorLike],
         xp: ModuleType,
     ) -> TensorLike:
-        """Logarithm of the probability of each state, for NumPy arrays and PyTensor variables."""
-        padded = xp.concatenate([xp.log(prevalence), xp.zeros(1)])  # -1 stands for no choice
+        """Return the log probability of each state, for NumPy arrays and PyTensor variables."""
+        padded = xp.concatenate([xp.log(prevalence), xp.zeros(1)])  # index -1: no choice
         out = padded[layout.base]
         if layout.weight is not None:
             out = out + xp.log(layout.weight)
@@ -167,7 +165,7 @@ class StateModel(Model):
         return out
 
     def truth_of(self, layout: Layout, items: Mapping[str, TensorLike]) -> TensorLike:
-        """P(truth | state), shape [state, truth]."""
+        """Return P(truth | state), shape [state, truth]."""
         if layout.judgement is not None:
             weights = items[layout.judgement.name]
             return (weights[:, None, None] * layout.judgement.tables).sum(axis=0)
@@ -180,7 +178,7 @@ class StateModel(Model):
         items: Mapping[str, TensorLike],
         xp: ModuleType = np,
     ) -> TensorLike:
-        """Rows [coder, label, row] in the order of the layout, from perceived confusions."""
+        """Return the rows [coder, label, row] in the order of the layout."""
         n_labels = layout.n_perceived
         coders = confusion.shape[0]
         parts = [confusion.transpose(0, 2, 1)]
@@ -193,7 +191,6 @@ class StateModel(Model):
         return xp.concatenate(parts, axis=2)
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the states of an item given the variables of the PyMC model."""
         layout = cached_layout(self, v.n_labels)
         items = {each.name: v[each.name] for each in self.item_parameters(v.n_labels)}
         rows = self.all_rows(layout, v.xp.exp(self.coders.log_rows(v)), items, v.xp)
@@ -223,7 +220,6 @@ class StateModel(Model):
         return {**self.coders.pymc_start(state), **items}
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Turn one draw of the PyMC variables into the variables of the result."""
         values = self.coders.result_values(values)
         out = {PERCEIVED.get(name, name): array for name, array in values.items()}
         found = self.states({name: array[None] for name, array in out.items()})
@@ -235,7 +231,6 @@ class StateModel(Model):
         return len(cached_layout(self, n_labels).base)
 
     def states(self, values: dict[str, Floats]) -> States:
-        """States of the items under draws of the result's variables [draw, ...]."""
         prevalence, confusion = values["perceived_prevalence"], values["perceived_confusion"]
         n_labels = confusion.shape[-1]
         layout, own = cached_layout(self, n_labels), self.item_parameters(n_labels)
@@ -248,11 +243,10 @@ class StateModel(Model):
         return together(map(under, range(len(prevalence))))
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Return prevalence and confusion of what coders perceive their names in the PyMC model."""
+        """Rename prevalence and confusion of perceived classes as in the PyMC model."""
         return {**values, **{name: values[own] for name, own in PERCEIVED.items()}}
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        """Log prior density [draw] of draws of the result's variables."""
         n_labels = values["perceived_confusion"].shape[-1]
         declared = self.item_parameters(n_labels)
         items = {each.name: np.maximum(values[each.name], SMALLEST) for each in declared}
@@ -261,7 +255,7 @@ class StateModel(Model):
 
 
 def _with_data(layout: Layout, v: Variables) -> Layout:
-    """Layout whose shares are data of the PyMC model: some follow from the labels."""
+    """Return a layout with data variables instead of constants, as some depend on the labels."""
     numbers: dict[str, Any] = {"mix": v.data("mix", layout.mix)}
     if layout.judgement is None:
         numbers["truth"] = v.data("truth", layout.truth)
@@ -275,5 +269,5 @@ def _with_data(layout: Layout, v: Variables) -> Layout:
 
 @lru_cache(maxsize=64)
 def cached_layout(model: StateModel, n_labels: int) -> Layout:
-    """Return the layout of a model, built once for a number of labels."""
+    """Return the cached layout of a model for a number of labels."""
     return model.layout(n_labels)

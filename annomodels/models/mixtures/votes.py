@@ -1,4 +1,4 @@
-"""Easy and hard items in the votes: what counts of labels show without their coders."""
+"""Easy and hard items in the votes, estimated from counts of labels without their coders."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from annomodels.types import Floats, Ints, PyMCModel
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# pseudo-labels that are right and wrong on easy items; pseudo-items that are hard and easy
+# pseudo-counts of right and wrong labels on easy items, and of hard and easy items
 RIGHT, WRONG = 90.0, 10.0
 HARD, EASY = 2.0, 3.0
-# concentrations of the shares of labels on a hard item: its labels gather on few, or scatter
+# Dirichlet concentrations of the labels of a hard item: on few labels, or scattered
 CONCENTRATIONS = np.array([1.0, 8.0])
 STEPS, ARRIVED = 500, 1e-7
 
@@ -32,18 +32,19 @@ class Difficulty:
         + \eta \sum_m w_m \frac{\Gamma(A_m)}{\Gamma(A_m + n_i)}
         \prod_k \frac{\Gamma(A_m / K + c_{ik})}{\Gamma(A_m / K)}
 
-    On an easy item each label is the true one with probability a. A hard item has its own shares
-    of labels, from a Dirichlet distribution, whatever its truth is. Items on which many of
-    several classes agree are rarely hard: shares drawn at random rarely favor one class so much.
+    On an easy item, each label is the true label with probability a. A hard item has a separate
+    label distribution, drawn from a Dirichlet distribution independently of its truth. With several
+    classes, items on which many labels agree are rarely hard: a random label distribution is rarely
+    so concentrated on one class.
     """
 
     hard: float = 0.4  # eta
     accuracy: float = 0.9  # a
-    scattered: float = 0.5  # share of the hard items whose labels scatter
+    scattered: float = 0.5  # proportion of hard items with scattered labels
 
 
 def log_parts(votes: ArrayLike, difficulty: Difficulty) -> tuple[Floats, Floats]:
-    """Log of P(counts, state): easy with each truth [item, truth], hard by kind [item, 2]."""
+    """Return log P(counts, state): easy by truth [item, truth], hard by kind [item, 2]."""
     c = np.asarray(votes, dtype=float)
     n, k = c.sum(axis=1, keepdims=True), c.shape[1]
     right, wrong = np.log(difficulty.accuracy), np.log((1.0 - difficulty.accuracy) / max(k - 1, 1))
@@ -57,28 +58,28 @@ def log_parts(votes: ArrayLike, difficulty: Difficulty) -> tuple[Floats, Floats]
 
 
 def easy_share(votes: ArrayLike, difficulty: Difficulty) -> Floats:
-    """P(easy, truth) of items given their votes, shape [item, truth]; the rest is hard."""
+    """Return P(easy, truth | votes), shape [item, truth]; the remainder is P(hard)."""
     easy, hard = log_parts(votes, difficulty)
     return np.asarray(np.exp(easy - logsumexp(np.hstack([easy, hard]), axis=1, keepdims=True)))
 
 
 def patterns(votes: Ints) -> tuple[Ints, Ints]:
-    """Return what votes there are, the most frequent label first, and how often [pattern]."""
-    # classes are alike here, so that items count by the sizes of their groups of labels
+    """Return distinct votes, the most frequent label first, and their counts [pattern]."""
+    # classes are exchangeable here, so only the sorted counts of labels matter
     ordered = -np.sort(-np.asarray(votes), axis=1)
     found, times = np.unique(ordered[ordered[:, 0] > 0], axis=0, return_counts=True)
     return found, times
 
 
 def together(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    """Add up the patterns of several parts of the items."""
+    """Merge the patterns of several parts of the items."""
     votes, times = (np.concatenate(each) for each in zip(*parts, strict=True))
     found, place = np.unique(votes, axis=0, return_inverse=True)
     return found, np.bincount(place.ravel(), times, len(found)).astype(np.int64)
 
 
 def difficulty_of(votes: Ints, times: Ints) -> Difficulty:
-    """Climb to the mode of the difficulty given patterns of votes and how often each is there."""
+    """Find the mode of the difficulty by EM, given patterns of votes and their counts."""
     now = Difficulty()
     if not len(votes) or votes.shape[1] < 2:
         return now
@@ -104,7 +105,7 @@ def difficulty_of(votes: Ints, times: Ints) -> Difficulty:
 
 
 def build_votes(votes: Ints, times: Ints) -> PyMCModel:
-    """Build the PyMC model of the difficulty given patterns of votes."""
+    """Build the PyMC model of the difficulty, given patterns of votes."""
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -120,7 +121,7 @@ def build_votes(votes: Ints, times: Ints) -> PyMCModel:
             pm.logp(pm.DirichletMultinomial.dist(n=n[:, 0], a=np.full(k, a / k)), votes)
             for a in CONCENTRATIONS
         ]
-        # how labels are ordered among coders does not matter
+        # remove the multinomial coefficient: the order of labels among coders is irrelevant
         orders = gammaln(n[:, 0] + 1.0) - gammaln(votes + 1.0).sum(axis=1)
         shares = (pt.log1p(-scattered), pt.log(scattered))
         kinds = [

@@ -1,4 +1,4 @@
-"""Gold spans: places to decide in their text, spans of one coder, coders, agreement."""
+"""Gold spans: places to decide in context, spans of one coder, coders, agreement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from annomodels.reporting.parts import (
 from annomodels.reporting.spans import SpanFacts, with_interval
 from annomodels.reporting.words import coders_listed
 
-_KEYS = 9  # answers that have a key
+_KEYS = 9  # number of answers with a keyboard shortcut
 _PAPER = 20
 WHERE = Column("where", "Place", "name", of=lambda row: f"{row.document} {row.start}–{row.end}")
 SPAN = (WHERE, Column("text", "Text", "text", width=120), "label")
@@ -41,7 +41,7 @@ _SHARES = {
 
 
 def head(facts: SpanFacts) -> Head:
-    """Return the first screen."""
+    """Return the top of the report: headline, states of the places, and next steps."""
     css = ("settled", "open", "contested", "decided")
     names = ("settled", "need labels", "contested", "decided")
     bar = list(zip(css, facts.states.values(), names, strict=True))
