@@ -79,7 +79,7 @@ class Settings:
             named = ", ".join(str(Option(name)) for name in strange)
             raise NotApplicable(f"{what} are fitted without {named}: leave out {named}.")
 
-    def _changed(self) -> list[Field[Any]]:
+    def _changed(self) -> list[Field[object]]:
         return [option for option in fields(self) if getattr(self, option.name) != option.default]
 
     def _require_sizes(self) -> None:

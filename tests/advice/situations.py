@@ -35,6 +35,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "summaries/trust/suspects.py:single_labels_finding: Option 'coder'",
     ),
     "The words describe; nobody is told to use the option.": (
+        "io/proposals.py:_shown: Option *one",
         "cli/options.py:common_options: --verbose",
         "cli/options.py:common_options: --quiet",
         "reporting/audited.py:folder_in: --output",
@@ -55,6 +56,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "summaries/predicted/p_next.py:p_next: Option 'items'",
     ),
     "It takes an export of a tool or an unusual table; tests/io checks the words, not that they help.": (
+        "io/tables/questions.py:choose_question: Option 'sets', True",
         "io/assembly.py:check_same_items: Option 'coder', ...",
         "io/coref/reading.py:_found: Option 'format', ...",
         "io/coref/standoff.py:_chains: Verb 'am.read', 'annomodels run'",

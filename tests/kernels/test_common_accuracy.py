@@ -85,13 +85,14 @@ def chain(counts, scale, numbers, joint, draws):
 def sampled(strength, beta, *, joint, draws, spread=0.0, rows=ROWS):
     counts = np.ascontiguousarray(rows.transpose(0, 2, 1))
     scale = np.array(CONCENTRATION.coefficients())
-    return chain(counts, scale, np.array([strength, beta.a, beta.b, 1.0, spread]), joint, draws)
+    return chain(counts, scale, np.array([strength, *beta, 1.0, spread]), joint, draws)
 
 
 @pytest.mark.few("40.0")
 @pytest.mark.parametrize("strength", [4.0, 40.0, 300.0])
 def test_draws_agree_with_a_grid(strength):
-    beta = Diagonal(strength, 0.7, 10.0).beta
+    prior = Diagonal(strength, 0.7, 10.0).beta
+    beta = prior.a, prior.b
     draws = sampled(strength, beta, joint=True, draws=60_000)
     batches = draws.reshape(50, -1, 4).mean(axis=1)
     error = batches.std(axis=0, ddof=1) / np.sqrt(50)
@@ -102,7 +103,8 @@ def test_draws_agree_with_a_grid(strength):
 def test_draws_of_the_strength_agree_with_a_grid():
     # the coders take the second class for the first: its strength falls, and its mean is free
     rows = np.array([[[8, 1], [5, 4]], [[9, 0], [6, 2]], [[7, 2], [5, 3]], [[9, 1], [8, 3]]])
-    beta = Diagonal(300.0, 0.7, 10.0).beta
+    prior = Diagonal(300.0, 0.7, 10.0).beta
+    beta = prior.a, prior.b
     draws = sampled(300.0, beta, joint=True, draws=120_000, spread=1.2, rows=rows)
     batches = draws.reshape(50, -1, 4).mean(axis=1)
     error = batches.std(axis=0, ddof=1) / np.sqrt(50)
