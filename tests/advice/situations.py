@@ -35,7 +35,6 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "summaries/trust/suspects.py:single_labels_finding: Option 'coder'",
     ),
     "The words describe; nobody is told to use the option.": (
-        "io/proposals.py:_shown: Option *one",
         "cli/options.py:common_options: --verbose",
         "cli/options.py:common_options: --quiet",
         "reporting/audited.py:folder_in: --output",
