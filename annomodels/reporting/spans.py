@@ -127,13 +127,12 @@ class SpanFacts:
     def to_do(self) -> list[str]:
         """Next steps as lines for the terminal."""
         states = self.states
-        found = [
-            f"{counted(states[name], 'place')} {why}"
-            for name, why in (("contested", "contested: decide them on the page."),
-                              ("needs labels", "need more coders or a decision."))
-            if states[name]
-        ]  # fmt: skip
-        return [f"  {line}" for line in found]
+        lines = []
+        if n := states["contested"]:
+            lines.append(f"{counted(n, 'place')} contested: decide on the page.")
+        if n := states["needs labels"]:
+            lines.append(f"{counted(n, 'place needs', 'places need')} more coders or a decision.")
+        return [f"  {line}" for line in lines]
 
     @property
     def states(self) -> dict[str, int]:
