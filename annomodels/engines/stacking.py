@@ -281,7 +281,7 @@ class _Coders:
 
 
 def of_known(codes: Encoded) -> tuple[Ints, Ints]:
-    """Count, by coder, right labels of items of known truth, and labels of all other items."""
+    """Count, by coder, right labels of items with known truth, and labels of all other items."""
     item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     gold = codes.gold[item]
     right, unsure = (codes.row[chosen] for chosen in (gold == codes.label, gold < 0))

@@ -197,8 +197,8 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     if failed:
         return failed[0], ""
     name = (called or [one for one in columns if one.names_coders])[0].name
-    what = f"Column {name!r} seems to name coders, but no columns seem to hold their labels of "
-    return f"{what}items that several of them labeled.", ""
+    what = f"Column {name!r} seems to name coders, but no columns seem to hold "
+    return f"{what}labels of the same item by several coders.", ""
 
 
 def _export() -> str:
@@ -260,7 +260,7 @@ def _search(
             answers = 0 if isinstance(data, Mapping) else len(data)
             most = max(most, answers)
             if not _compares(data) or (sheets and agree(_by_coder(data)) < GAIN):
-                failed.append(f"{_shown(options)}: hardly an item has labels of several coders.")
+                failed.append(f"{_shown(options)}: almost no item has labels from several coders.")
                 continue
             if 2 * answers < most:  # a question with few answers
                 continue

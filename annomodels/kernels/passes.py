@@ -172,7 +172,7 @@ def sampled_pass(
 ) -> float:  # fmt: skip
     """Draw and count item states and rows of labels, and return the log likelihood."""
     # Draws are added to counts [cell, row] and sizes [state] and, with item states, to extra [cell,
-    # additional row] and golds [state, truth], for items of known truth. Item 0 is item `first` of
+    # additional row] and golds [state, truth], if their truth is known. Item 0 is item `first` of
     # the source, which determines the random numbers. If `keep`, item statistics are added to sums.
     starts, cell, gold = items
     p_truth, entropy, p_state, value_sum, value_square, order = sums

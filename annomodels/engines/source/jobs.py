@@ -61,7 +61,7 @@ def sampled(
 ) -> tuple[AnyArray, ...]:
     """Draw the state of every item and the row of every label for each chain."""
     # Returns counts [chain, cell, row], those of additional rows [chain, cell, row], sizes [chain,
-    # state], those of items of known truth [chain, state, truth], and log likelihoods [chain].
+    # state], those of items with known truth [chain, state, truth], and log likelihoods [chain].
     from annomodels.kernels.passes import sampled_pass, sums_of
 
     arrays, _ = block.open()

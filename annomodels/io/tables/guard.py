@@ -82,8 +82,8 @@ def repeated_problem(
         f"each coder on an item, {Option('repeats', 'first')}."
     )
     remedy = (
-        "No column that is left makes the rows unique and the items such as several coders "
-        f"labeled. If rows are items, number them. {keep}"
+        "No other column makes the rows unique and leaves items that several coders labeled. "
+        f"If rows are items, number them. {keep}"
     )
     options: tuple[tuple[str, Any], ...] = ()
     if found is not None:

@@ -77,7 +77,7 @@ def weighed_pass(
 ) -> None:
     """Compute log P(truth) of each item from weighted labels, and add expected counts."""
     # Each of n labels has the weight 1 / (1 + correlation (n - 1)). log_rows is [cell, truth]; if
-    # empty, P(truth) comes from smoothed vote shares. Items of known truth are counted at it, while
+    # empty, P(truth) comes from smoothed vote shares. Items with known truth count at it, while
     # log_p [item, truth] depends on labels only. Adds to counts [cell, truth] and sizes [truth] in
     # integer units, so that their sums do not depend on the order.
     n_classes = sizes.shape[0]
