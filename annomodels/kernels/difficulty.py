@@ -142,9 +142,6 @@ def spread_leanings(common: Array, scale: Array, own: Array, leaning: Array) -> 
     CONSTANT,
 ) = range(11)  # fmt: skip
 
-# log probability of a truth that a state rules out, as in the PyMC model
-RULED_OUT = math.log(1e-300)
-
 
 @kernel
 def difficulty_density(
@@ -272,7 +269,7 @@ def difficulty_density(
     of_weight = np.zeros(log_weight.shape)
     if n_kinds == 0:
         value += state_likelihood(
-            starts, cell, gold, weight, truth, RULED_OUT, log_share, table, share_grad, table_grad
+            starts, cell, gold, weight, truth, log_share, table, share_grad, table_grad
         )
     of_kind = np.empty(n_states if n_kinds else 0)
     for g in range(n_kinds):
@@ -282,8 +279,8 @@ def difficulty_density(
             c = truth[s] * (classes - 1) // (k - 1)
             log_share[s] = log_pi[truth[s]] + log_weight[g, c, s % nodes]
         value += state_likelihood(
-            starts[begin : end + 1], cell, gold[begin:end], weight[begin:end], truth, RULED_OUT,
-            log_share, table, of_kind, table_grad,
+            starts[begin : end + 1], cell, gold[begin:end], weight[begin:end], truth, log_share,
+            table, of_kind, table_grad,
         )  # fmt: skip
         for s in range(n_states):
             share_grad[s] += of_kind[s]

@@ -19,8 +19,6 @@ from annomodels.kernels.transforms import (
 
 # indices of the constants of the priors; the last is the constant of the log density
 LOCATION, CODER, ITEM, CONSTANT = range(4)
-# log probability of a truth that a state rules out, as in the PyMC models
-RULED_OUT = math.log(1e-30)
 
 
 @inlined
@@ -126,7 +124,7 @@ def random_effects_density(
     fill_logits(logit, effect, points, table)
     share_grad, table_grad = np.zeros(n_states), np.zeros(table.shape)
     value += state_likelihood(
-        starts, cell, gold, weight, truth, RULED_OUT, log_share, table, share_grad, table_grad
+        starts, cell, gold, weight, truth, log_share, table, share_grad, table_grad
     )
 
     logit_grad, effect_grad = np.zeros(logit.shape), np.zeros(size)

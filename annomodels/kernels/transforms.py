@@ -150,16 +150,15 @@ def state_likelihood(
     gold: Array,
     weight: Array,
     truth: Array,
-    ruled_out: float,
     log_share: Array,
     table: Array,
     share_grad: Array,
     table_grad: Array,
 ) -> float:
     """Return the log likelihood of all items, with the states summed out."""
-    # table [cell, state] is log P(label | state), truth the class of each state, ruled_out the log
-    # probability of a known truth that differs from it. Gradients are added to share_grad [state]
-    # and table_grad [cell, state].
+    # table [cell, state] is log P(label | state), truth the class of each state; a known truth
+    # excludes states of other classes. Gradients are added to share_grad [state] and table_grad
+    # [cell, state].
     n_states = len(log_share)
     p = np.empty(n_states)
     value = 0.0
@@ -173,7 +172,7 @@ def state_likelihood(
         if gold[i] >= 0:
             for s in range(n_states):
                 if truth[s] != gold[i]:
-                    p[s] += ruled_out
+                    p[s] = -math.inf
         top = p[0]
         for s in range(1, n_states):
             top = max(top, p[s])

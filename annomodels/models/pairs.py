@@ -154,7 +154,8 @@ class PairModel(Model):
         ranges = {dim: range(size) for dim, size in sizes.items()}
         with pm.Model(coords={**ranges, **coords}) as built:
             v = Defined(self.variables(n_classes), n_classes)
-            total = (_single if self.single else _pairs)(codes, v["prevalence"], v["rate"], pt)
+            said = _single if self.single else _pairs
+            total = said(codes, v["prevalence"], v["rate"], n_classes, pt)
             pm.Potential("decisions", total)
         return built
 
@@ -314,7 +315,7 @@ def _by_candidate(codes: Candidates, values: Tensor, pt: ModuleType) -> Tensor:
     return pt.inc_subtensor(pt.zeros(len(codes.labels))[codes.candidate], values)
 
 
-def _pairs(codes: Candidates, prevalence: Tensor, rate: Tensor, pt: ModuleType) -> Tensor:
+def _pairs(codes: Candidates, prevalence: Tensor, rate: Tensor, _: int, pt: ModuleType) -> Tensor:
     kind, yes = 2 * codes.cls[codes.candidate], codes.accepted == 1
     off, on = rate[codes.coder, kind], rate[codes.coder, kind + 1]
     rejected = pt.where(yes, pt.log1p(-off), pt.log(off))
@@ -325,10 +326,11 @@ def _pairs(codes: Candidates, prevalence: Tensor, rate: Tensor, pt: ModuleType) 
     return pt.sum(pt.logaddexp(zero, one))
 
 
-def _single(codes: Candidates, prevalence: Tensor, rate: Tensor, pt: ModuleType) -> Tensor:
-    n_kinds = int(rate.type.shape[1])
+def _single(
+    codes: Candidates, prevalence: Tensor, rate: Tensor, n_classes: int, pt: ModuleType
+) -> Tensor:
     per_mention = np.diff(codes.firsts)
-    is_none = codes.cls == n_kinds
+    is_none = codes.cls == n_classes
     listed = np.add.reduceat(~is_none, codes.firsts[:-1])
     right = rate[codes.coder, codes.cls[codes.candidate]]
     spread = np.log(listed)[codes.mention][codes.candidate]

@@ -37,7 +37,7 @@ class DirichletRows:
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
         import pymc as pm
 
-        return pm.Dirichlet(name, a=self.alpha, dims=dims)
+        return pm.Dirichlet(name, a=double(self.alpha), dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         rows = np.broadcast_to(self.alpha, shape).reshape(-1, shape[-1])
@@ -58,7 +58,7 @@ class Betas:
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
         import pymc as pm
 
-        return pm.Beta(name, self.a, self.b, dims=dims)
+        return pm.Beta(name, double(self.a), double(self.b), dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         return np.clip(rng.beta(self.a, self.b, shape), 1e-12, 1 - 1e-12)
@@ -171,6 +171,13 @@ class Bernoulli:
 
     def logp(self, x: Floats) -> Floats:
         return np.where(x > 0.5, np.log(self.p), np.log1p(-np.asarray(self.p)))
+
+
+def double(counts: TensorLike) -> Tensor:
+    """Return pseudo-counts in double precision: PyTensor has log gamma of integers in single."""
+    import pytensor.tensor as pt
+
+    return pt.cast(counts, "float64")
 
 
 def shares_logp(shares: Floats, alpha: Floats) -> Floats:

@@ -46,7 +46,7 @@ def test_likelihood_and_truth_equal_enumeration(name, rng):
         np.testing.assert_allclose(counted, number, atol=1e-10)
 
 
-@pytest.mark.few("pairs")
+@pytest.mark.few("pairs", "single")
 @pytest.mark.slow
 @models
 @pytest.mark.usefixtures("uncompiled")

@@ -20,7 +20,7 @@ from patterns import chi_square
 
 import annomodels as am
 from annomodels.models.continuous.difficulty_rows import log_rows
-from annomodels.models.states import add_states
+from annomodels.models.states import ItemStates, add_states
 
 pytestmark = [pytest.mark.nuts, pytest.mark.calibration]
 
@@ -55,9 +55,9 @@ class BugsLogistic(am.models.ScalarDifficulty):
             hard = reach * nodes
             density = pm.logp(pm.Normal.dist(0.0, rho[:, None]), hard)
             share = pt.log(prevalence)[:, None] + density + pt.log(reach * weights)
-            log_truth = np.log(np.maximum(np.repeat(np.eye(2), len(nodes), axis=0), 1e-300))
+            truth = np.repeat(np.eye(2), len(nodes), axis=0)
             emission = pt.reshape(log_rows(ability, hard, 2, pt), (codes.n_rows, 22, 2))
-            add_states(codes, pt.reshape(share, (22,)), emission, log_truth)
+            add_states(codes, ItemStates(pt.reshape(share, (22,)), truth, emission))
         return model
 
     def pymc_start(self, state):
