@@ -159,8 +159,8 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
         error = float(np.clip(np.sqrt(variance) / deviations, LEAST_ERROR, NO_ERROR))
     correlation = stack.believed_correlation(value, error)
     if about.exchangeable:
-        # with exchangeable coders, correlated errors cannot be distinguished from classes
-        correlation = max(correlation, stack.correlation)
+        per_item = spread.source.n_annotations / spread.source.n_items
+        correlation = max(correlation, stack.least_correlation(per_item))
     weight = min(correlation, stack.most_weighed)
     _, sizes = climbed(spread, weight, about.exchangeable, settings, "fitting")
     # the prevalence of exchangeable coders is uniform, as at the mode

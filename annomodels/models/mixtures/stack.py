@@ -25,6 +25,8 @@ OWN, POOLED = 5.0, Diagonal(300.0, 0.7, 10.0)
 LEAST = 1e-9
 # degrees of freedom of the differences between data sets, which have heavy tails
 DEGREES = 5.0
+# labels per item from which labels show whether errors of exchangeable coders are correlated
+FEW = 4
 # cost of a pass, in labels times classes, above which the number of draws is reduced; minimum
 # proportion of the draws; and maximum cost at which a stack is the default
 HIGH_COST, LEAST_SHARE, MOST_COST = 3_125_000, 0.25, 125_000_000
@@ -194,6 +196,12 @@ class Stack(HierarchicalDawidSkene):
         # a normal likelihood times an exponential prior is a normal distribution, truncated at 0
         at = measured - error**2 / self.correlation
         return float(truncnorm.mean(-at / error, np.inf, loc=at, scale=error))
+
+    def least_correlation(self, per_item: float) -> float:
+        """Return the least correlation of exchangeable coders, given the labels per item."""
+        # with few labels per item, correlated errors of exchangeable coders cannot be told from
+        # classes; with many they can, so the design effect is at most that of `FEW` labels
+        return self.correlation * min(1.0, (FEW - 1) / max(per_item - 1.0, 1.0))
 
     def tempered(self, correlation: float, n: Floats | Ints) -> Floats:
         """Return the exponent of P(truth) for items with n labels."""
