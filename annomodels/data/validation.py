@@ -445,6 +445,22 @@ def gold_remarks(item: AnyArray, label: AnyArray, gold: AnyArray, labels: Names)
     return notes
 
 
+def points(labels: Sequence[object]) -> int:
+    """Return the number of points of a rating scale, or 0 if the labels do not look like one.
+
+    >>> [points(labels) for labels in ([1, 2, 4, 5], ["0", "1"], ["1", "2", "30"], "abc")]
+    [5, 0, 0, 0]
+    """
+    if len(labels) < 3 or not all_numbers(labels):
+        return 0
+    numbers = sorted(float(str(label)) for label in labels)
+    steps = {b - a for a, b in itertools.pairwise(numbers)}
+    least = min(steps)
+    count = round((numbers[-1] - numbers[0]) / least) + 1 if least > 0 else 0
+    even = least in (0.5, 1, 10, 20, 25) and all(step % least == 0 for step in steps)
+    return count if even and 3 <= count <= min(LONGEST_RATING, 2 * len(numbers)) else 0
+
+
 def rated(labels: Sequence[object], scale: str) -> str:
     """Note labels that look like ordered ratings although the scale is nominal; else "".
 
@@ -453,15 +469,9 @@ def rated(labels: Sequence[object], scale: str) -> str:
     >>> rated(["0", "1"], "nominal")
     ''
     """
-    if scale != "nominal" or len(labels) < 3 or not all_numbers(labels):
+    if scale != "nominal" or not points(labels):
         return ""
     numbers = sorted(float(str(label)) for label in labels)
-    steps = {b - a for a, b in itertools.pairwise(numbers)}
-    least = min(steps)
-    points = round((numbers[-1] - numbers[0]) / least) + 1 if least > 0 else 0
-    even = least in (0.5, 1, 10, 20, 25) and all(step % least == 0 for step in steps)
-    if not even or not 3 <= points <= LONGEST_RATING or 2 * len(numbers) < points:
-        return ""
     return (
         f"The labels are the numbers {numbers[0]:g} to {numbers[-1]:g}, like ratings. If their "
         f"order matters, use {Option('scale', 'ordinal')}; if distances matter too, "

@@ -18,6 +18,7 @@ from annomodels.limits import SHARED_ITEMS
 from annomodels.models.catalog import class_of
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
+from annomodels.summaries.trust.findings import scale_finding
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -135,12 +136,15 @@ def advise(
     rows = [(rule.model, rule.said(facts)) for rule in (first, *holding(ALSO, facts))]
     ordered = rated(data.labels, data.scale)
     reasons = [first.said(facts), *([ordered] if ordered else []), *_cautions(facts)]
-    if class_of(first.model).truth == "class" and not facts.gold:
+    kind = class_of(first.model)
+    if kind.stacks and (scale := scale_finding(data.labels)).severity:
+        reasons.append(scale.said)
+    if kind.truth == "class" and not facts.gold:
         reasons.append(_audit(data))
     if fit is not None:
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
             raise NotApplicable("The fit is of other data: give a fit of these.")
-    elif check and class_of(first.model).truth == "class":
+    elif check and kind.truth == "class":
         from annomodels.fitting.run import fit as run
 
         fit = run(data, first.model, seed=seed, **options)

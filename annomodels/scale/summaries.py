@@ -31,6 +31,7 @@ from annomodels.summaries.trust.findings import (
     gold_finding,
     group_finding,
     overlap_finding,
+    scale_finding,
     signal_finding,
     unanimous_finding,
     volume_finding,
@@ -59,8 +60,11 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
         findings.append(unanimous_finding(number))
     tested = told_finding(tree)
     findings += [] if tested is None else [tested]
-    if model_of(tree).coders_apart:
+    model = model_of(tree)
+    if model.coders_apart:
         findings.append(volume_finding(data.per_coder))
+    if model.stacks:
+        findings.append(scale_finding(data.labels))
     return judged(
         findings,
         f"The chains agree (R-hat at most {findings[0].value:.3f}, at least "

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.limits import P_OFF
+from annomodels.limits import LONG_SCALE, P_OFF
 from annomodels.summaries.coders.coders import spammers
 from annomodels.summaries.skills import CoderDraws
 from annomodels.summaries.trust import known_truth
@@ -22,6 +22,7 @@ from annomodels.summaries.trust.findings import (
     REVIEW,
     TESTED,
     Finding,
+    scale_finding,
 )
 
 PACKAGE = Path(am.__file__).parent
@@ -148,6 +149,29 @@ def test_known_truth_confirms_or_contradicts(wrong, severity, against):
     assert (found.severity, known_truth.contradicted(found)) == (severity, against)
     verdict = judged([found], "").verdict
     assert verdict == ("needs review" if severity else "confirmed")
+
+
+@pytest.mark.parametrize(("points", "tested", "verdict"), [
+    (4, False, "no problem found"),
+    (5, False, "needs review"),
+    (5, True, "confirmed"),
+])  # fmt: skip
+def test_a_long_rating_scale_asks_for_an_audit_until_known_truth_tests_it(points, tested, verdict):
+    found = [scale_finding(range(points))]
+    found += [Finding("test", 0, 0, "As expected.", lamp=TESTED)] if tested else []
+    assert judged(found, "").verdict == verdict
+
+
+@pytest.mark.parametrize("model", ["stack", "dawid-skene"])
+def test_a_long_rating_scale_is_named_before_and_after_a_fit_of_the_default(model, rng):
+    truth = rng.integers(1, LONG_SCALE + 1, 60)
+    given = np.where(rng.random((60, 4)) < 0.8, truth[:, None], rng.integers(1, 6, (60, 4)))
+    rows = [(i, f"c{j}", int(label)) for (i, j), label in np.ndenumerate(given)]
+    data = am.Annotations.from_records(rows)
+    said = scale_finding(data.labels).said
+    found = am.fit(data, model, seed=1, draws=100).check()
+    assert (said in found.sentences) == (model == "stack")
+    assert said in am.advise(data).notes
 
 
 def test_messages_name_no_command_as_a_verdict():

@@ -43,6 +43,8 @@ ADVICE = "see advice"
 CAUSES = frozenset(
     {"copies", "repeats", "items_twice", "split_guideline", "known_labels_against_the_coders"}
 )
+# codes of findings that known truth can refute
+OF_UNTESTED = frozenset({"rating_scale"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +98,8 @@ def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Finding] | None =
 
 def judged(findings: Sequence[Finding], well: str) -> Check:
     """Return the verdict on findings; `well` is the sentence if none is bad."""
+    if any(f.lamp == TESTED and not f.severity for f in findings):
+        findings = [f for f in findings if f.code not in OF_UNTESTED]
     bad = sorted((f for f in findings if f.severity), key=_order)
     of_result = [f.severity for f in bad if f.lamp != CODERS or f.severity == FORBIDS]
     causes = {finding.code for finding in bad} & CAUSES

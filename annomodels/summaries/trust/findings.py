@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,8 +13,9 @@ import xarray as xr
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.messages import filled, messages_beside
+from annomodels.data.validation import points
 from annomodels.errors import Option, Verb
-from annomodels.limits import CODER_MATRIX, UNANIMOUS
+from annomodels.limits import CODER_MATRIX, LONG_SCALE, UNANIMOUS
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import NO_SIGNAL, doubtful
 from annomodels.types import Floats, Ints
@@ -119,9 +120,17 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
         found.append(gold_finding(seen, data.coders, data.n_labels))
     if data.unanimous:
         found.append(unanimous_finding(data.unanimous))
-    if model_of(tree).coders_apart:
+    model = model_of(tree)
+    if model.coders_apart:
         found.append(volume_finding(data.per_coder))
+    if model.stacks:
+        found.append(scale_finding(data.labels))
     return found
+
+
+def scale_finding(labels: Sequence[object]) -> Finding:
+    count = points(labels)
+    return finding("rating_scale", "long" if count >= LONG_SCALE else "fine", count, LONG_SCALE)
 
 
 def unanimous_finding(number: int) -> Finding:
