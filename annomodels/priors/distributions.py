@@ -78,7 +78,7 @@ class Normal:
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
         import pymc as pm
 
-        return pm.Normal(name, self.mean, self.sd, dims=dims)
+        return pm.Normal(name, double(self.mean), double(self.sd), dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         return np.asarray(rng.normal(self.mean, self.sd, shape))
@@ -97,7 +97,7 @@ class ZeroSumNormal:
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
         import pymc as pm
 
-        return pm.ZeroSumNormal(name, sigma=self.sd, dims=dims)
+        return pm.ZeroSumNormal(name, sigma=double(self.sd), dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         z = rng.normal(size=shape)
@@ -119,7 +119,8 @@ class TruncatedNormal(Normal):
     def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
         import pymc as pm
 
-        return pm.TruncatedNormal(name, mu=self.mean, sigma=self.sd, lower=0.0, dims=dims)
+        mean, sd = double(self.mean), double(self.sd)
+        return pm.TruncatedNormal(name, mu=mean, sigma=sd, lower=0.0, dims=dims)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         drawn = super().sample(rng, shape)
@@ -146,7 +147,7 @@ class OrderedNormal(Normal):
         import pymc as pm
         from pymc.distributions.transforms import ordered
 
-        return pm.Normal(name, self.mean, self.sd, dims=dims, transform=ordered)
+        return pm.Normal(name, double(self.mean), double(self.sd), dims=dims, transform=ordered)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         drawn = super().sample(rng, shape)
@@ -173,11 +174,11 @@ class Bernoulli:
         return np.where(x > 0.5, np.log(self.p), np.log1p(-np.asarray(self.p)))
 
 
-def double(counts: TensorLike) -> Tensor:
-    """Return pseudo-counts in double precision: PyTensor has log gamma of integers in single."""
+def double(value: TensorLike | float) -> Tensor:
+    """Return a parameter in double precision; PyTensor keeps short constants in single."""
     import pytensor.tensor as pt
 
-    return pt.cast(counts, "float64")
+    return pt.cast(value, "float64")
 
 
 def shares_logp(shares: Floats, alpha: Floats) -> Floats:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.data.html import Html
+from annomodels.priors.distributions import double
 from annomodels.types import Floats, Tensor
 
 
@@ -65,7 +66,7 @@ class LogNormal(Html):
         """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
-        return pm.LogNormal(name, mu=math.log(self.median), sigma=self.spread, dims=dims)
+        return pm.LogNormal(name, mu=math.log(self.median), sigma=double(self.spread), dims=dims)
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Pareto(Html):
         """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
-        return pm.Pareto(name, alpha=self.alpha, m=self.minimum, dims=dims)
+        return pm.Pareto(name, alpha=double(self.alpha), m=double(self.minimum), dims=dims)
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ class HalfNormal(Html):
         """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
-        return pm.HalfNormal(name, sigma=self.spread, dims=dims)
+        return pm.HalfNormal(name, sigma=double(self.spread), dims=dims)
 
 
 ScalePrior = LogNormal | Pareto
