@@ -12,6 +12,7 @@ from annomodels.models import MODELS, resolve
 
 @pytest.mark.calibration
 @pytest.mark.nuts
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", [n for n in MODELS if "nuts" in resolve(n).engines])
 def test_density_and_gradient_are_finite(name, rng):
     k = 2 if name == "beta-binomial-by-item" else 3
