@@ -263,10 +263,10 @@ def _result(
     note = explain(reason, entry, rows.n_coders, rows.n_labels)
     lost = 0.0 if draws is None or not len(draws) else float(np.isnan(draws).mean())
     complete = basis.data.is_complete
-    some = f"Only the {int(used.sum()):,} of {len(used):,} items that every coder labeled count."
-    partial = some if entry.numeric and not complete and used.any() else ""
-    unknown = f"It is undefined in {percent(lost, 1)} of the draws." if lost else ""
-    parts = note, partial, request.note, unknown
+    partial = entry.numeric and not complete and used.any()
+    some = say("complete_items", n=int(used.sum()), of=len(used)) if partial else ""
+    unknown = say("undefined_draws", lost=lost) if lost else ""
+    parts = note, some, request.note, unknown
     return Agreement(
         name=entry.name,
         title=request.title,
@@ -412,10 +412,10 @@ def make_requests(
         if given is not None and given.name != "nominal" and entry.name in _WEIGHTED_FORM:
             weighted = COEFFICIENTS[_WEIGHTED_FORM[entry.name]]
             if named:
-                title = weighted.title
-                title = title if title.startswith("Gwet") else title.lower()
-                source = f"{title} ({weighted.citation})"
-                note = f"{entry.title} with the distance {given.name} is {source}."
+                words = {"title": entry.title, "distance": given.name, "source": weighted.citation}
+                name_of = weighted.title
+                name_of = name_of if name_of.startswith("Gwet") else name_of.lower()
+                note = say("weighted_form", weighted=name_of, **words)
                 entry = weighted
         reason = "needs_chance" if entry.chance and chance is None else ""
         if entry.numeric and not np.isfinite(data.values).all():
@@ -428,14 +428,11 @@ def make_requests(
             _check(entry, given, None, None, None)
         found = _suited(data, entry, given, single or (named and given is not None))
         if single and distance is None and found.name == "nominal" and entry.name in _PLAIN_FORM:
-            note = (
-                f"Without a distance it is {_PLAIN_FORM[entry.name]}: give distance= or declare "
-                "the scale of the labels."
-            )
+            note = say("plain_form", name=_PLAIN_FORM[entry.name])
         if isinstance(found, Computed) and (found.unit or entry.expectation in ("gwet", None)):
             note = f"{note} {found.note}".strip()
         if found.name == "ordinal" and entry.name != "alpha":
-            note += " The distance is Krippendorff's; Gwet's ordinal weights are 'gwet_ordinal'."
+            note += f" {say('krippendorff_ordinal')}"
         requests.append(
             Request(
                 entry,

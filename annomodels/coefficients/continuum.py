@@ -14,6 +14,7 @@ from scipy import sparse
 
 from annomodels.coefficients.catalogue import SPAN_F1, UNITIZING, Coefficient
 from annomodels.coefficients.formulas import less
+from annomodels.coefficients.reasons import say
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.rows import ranges
 from annomodels.coefficients.tables import Evaluated, over
@@ -544,13 +545,9 @@ def alpha_u(
     unfit = ""
     notes: tuple[str, ...] = ()
     if units.n_coders < 2:
-        few = "only one coder" if units.n_coders else "no coder"
-        unfit = f"The units have {few}. Name all of them with coders=."
+        unfit = say("one_coder" if units.n_coders else "no_coder")
     if any((x != np.round(x)).any() for x in (units.start, units.end)):
-        notes = (
-            "Positions are not whole numbers. Alpha for units counts steps of 1: "
-            "multiply the positions so that a step is the smallest difference that matters.",
-        )
+        notes = (say("positions"),)
     n_units = sum(int(one.units.sum()) for one in layers)
     found = _agreement(units, UNITIZING, n_units, measure, draws, seed, unfit)
     title = found.title if label is None else f"{found.title}, {label}"
@@ -579,25 +576,21 @@ def _agreement(
     n_texts = int(used.sum())
     point, drawn = Evaluated(*np.full(3, np.nan)), None
     notes: tuple[str, ...] = ()
-    reason, note = ("one_coder", unfit) if unfit else ("", "")
-    if not reason and not n_texts:
-        reason, note = "no_overlap", "No text was worked on by two coders."
-    elif not reason and not n_units:
+    reason = "one_coder" if unfit else "no_overlap" if not n_texts else ""
+    if not reason and not n_units:
         reason = "no_variation"
-        note = "Nobody marked a unit in a text that two coders worked on."
     if not reason:
         point = measure(np.ones(units.n_texts))
         if np.isnan(point.value):
-            reason, note = "zero_expected_disagreement", "Chance alone would not disagree: 0/0."
+            reason = "zero_expected_disagreement"
         elif n_texts < 2:
-            reason, note = "too_few_items", "One text says nothing about others: no interval."
+            reason = "too_few_items"
         elif draws:
             # random weights of the texts (Rubin 1981), shape [draw, text]
             weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
             weights *= n_texts / weights.sum(-1, keepdims=True)
             drawn = measure(weights).value
-            few = " With so few the interval is rough." if n_texts < FEW_TEXTS else ""
-            notes = (f"Interval: Bayesian bootstrap over {n_texts:,} texts.{few}",)
+            notes = (say("few_texts" if n_texts < FEW_TEXTS else "texts", n=n_texts),)
     return Agreement(
         name=entry.name,
         title=entry.title,
@@ -609,7 +602,7 @@ def _agreement(
         n_coders=units.n_coders,
         n_labels=n_units,
         convention="complete" if units.active.all() else "texts that two coders worked on",
-        note=note,
+        note=unfit or (say(f"texts_{reason}") if reason else ""),
         reason=reason,
         distance="unitizing" if entry is UNITIZING else "nominal",
         draws=drawn,
