@@ -432,7 +432,7 @@ def make_requests(
         if isinstance(found, Computed) and (found.unit or entry.expectation in ("gwet", None)):
             note = f"{note} {found.note}".strip()
         if found.name == "ordinal" and entry.name != "alpha":
-            note += f" {say('krippendorff_ordinal')}"
+            note += " " + say("krippendorff_ordinal")
         requests.append(
             Request(
                 entry,

@@ -576,15 +576,17 @@ def _agreement(
     n_texts = int(used.sum())
     point, drawn = Evaluated(*np.full(3, np.nan)), None
     notes: tuple[str, ...] = ()
-    reason = "one_coder" if unfit else "no_overlap" if not n_texts else ""
-    if not reason and not n_units:
-        reason = "no_variation"
+    reason, note = ("one_coder", unfit) if unfit else ("", "")
+    if not reason and not n_texts:
+        reason, note = "no_overlap", say("no_text")
+    elif not reason and not n_units:
+        reason, note = "no_variation", say("no_unit")
     if not reason:
         point = measure(np.ones(units.n_texts))
         if np.isnan(point.value):
-            reason = "zero_expected_disagreement"
+            reason, note = "zero_expected_disagreement", say("no_disagreement")
         elif n_texts < 2:
-            reason = "too_few_items"
+            reason, note = "too_few_items", say("one_text")
         elif draws:
             # random weights of the texts (Rubin 1981), shape [draw, text]
             weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
@@ -602,7 +604,7 @@ def _agreement(
         n_coders=units.n_coders,
         n_labels=n_units,
         convention="complete" if units.active.all() else "texts that two coders worked on",
-        note=unfit or (say(f"texts_{reason}") if reason else ""),
+        note=note,
         reason=reason,
         distance="unitizing" if entry is UNITIZING else "nominal",
         draws=drawn,
