@@ -26,10 +26,10 @@ import numpy as np
 import populations
 from populations import ENOUGH_ITEMS, ENOUGH_LABELS, NAMES, Cell
 
-from annomodels.coefficients import weights
-from annomodels.coefficients.evaluation import draw_values
+from annomodels.coefficients import rows as weights
 from annomodels.coefficients.reasons import interval_warnings
 from annomodels.coefficients.rows import Rows, collapse
+from annomodels.coefficients.sums import draw_values
 
 DRAWS = 1000
 LOW, HIGH = 0.93, 0.97

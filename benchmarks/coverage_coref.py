@@ -297,7 +297,7 @@ def alphas(
         labels.append(labels_of(document(f"t{n}", named), condition, set()))
     held = pieces(labels, function, condition.expected)
     whole = together(held, function)
-    true = whole.coefficient(nominal=False)
+    true = whole.value
     lines = []
     for texts in (3, 5, 10, 30):
         found = np.zeros(3)

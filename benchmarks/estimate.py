@@ -30,8 +30,14 @@ from numpy.typing import NDArray
 import annomodels as am
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import allocate, beliefs, calibration_prior, stratify
-from annomodels.auditing.estimator import Estimator, Observed
-from annomodels.auditing.rectify import ENDS, exact, prediction_powered, weighted
+from annomodels.auditing.estimator import (
+    ENDS,
+    Estimator,
+    Observed,
+    exact,
+    prediction_powered,
+    weighted,
+)
 from annomodels.auditing.tables import (
     WRONG,
     Tables,

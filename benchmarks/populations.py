@@ -11,9 +11,8 @@ import numpy as np
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.distances import Distance, Nominal, Ordinal
 from annomodels.coefficients.implied import evaluate, pair_joint
-from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.rows import Request, Rows
 from annomodels.coefficients.tables import from_joint
-from annomodels.coefficients.weights import Request
 
 NAMES = ("alpha", "k", "multi_kappa", "light_kappa")
 ENOUGH_ITEMS, ENOUGH_LABELS = 50, 10

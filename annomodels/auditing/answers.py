@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.auditing.design import Design, Strata, open_items, places
+from annomodels.auditing.design import Design, Strata, places, say
 from annomodels.auditing.estimator import Observed
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_mapping
@@ -56,31 +56,26 @@ def answers_of(
     if twice:
         names = some([*dict.fromkeys(fit.data.items[items[item]] for item in twice)])
         what = f"{counted(len(twice), 'item')} with more than one truth: {names}."
-        raise AnnotationError(Problem(what, _source(given), "Give one answer for each item."))
+        raise AnnotationError(what, _source(given), "Give one answer for each item.")
     codes, truth = (np.array(list(part), dtype=np.int64) for part in (known, known.values()))
-    notes = []
-    is_open = open_items(fit)[codes]
+    notes: list[str] = []
+    is_open = fit.data.known[codes] < 0
     if not is_open.all():
-        notes.append(
-            f"{counted(int((~is_open).sum()), 'item')} with a true label that the fit already used "
-            "are left out: they test nothing."
-        )
+        notes.append(say("known", n=int((~is_open).sum())))
     codes, truth = codes[is_open], truth[is_open]
-    drawn = np.ones(len(codes), bool) if design is None else np.isin(codes, design.items(fit))
+    drawn = np.ones(len(codes), dtype=bool)
     if design is not None:
+        drawn = np.isin(codes, design.items(fit.data.items))
         notes += _of_draw(fit, design, codes, drawn)
     if not drawn.any():
         what = "None of the judged items is among those that were drawn."
         if not is_open.any():
             what = "The fit already used the true labels of all these items, so they test nothing."
         remedy = f"Judge the items that {Verb('am.audit', 'annomodels audit')} drew of this fit."
-        raise AnnotationError(Problem(what, _source(given), remedy))
+        raise AnnotationError(what, _source(given), remedy)
     if len(set(truth[drawn].tolist())) == 1 and fit.data.n_labels > 1:
         only = label_text(fit.data.labels[int(truth[drawn][0])])
-        notes.append(
-            f"All {counted(int(drawn.sum()), 'audited item')} have the label {only}: for other "
-            "labels the audit shows only that they are rare."
-        )
+        notes.append(say("one_label", n=int(drawn.sum()), only=only))
     return Answers(codes[drawn], truth[drawn], codes[~drawn], truth[~drawn], tuple(notes))
 
 
@@ -98,9 +93,7 @@ def read_answers(
     found = {item: truth for item, truth in found.items() if not is_blank(truth)}
     if not found:
         what = "No answers: no item has a label."
-        raise AnnotationError(
-            Problem(what, _source(given), "Fill in the column label for each item.")
-        )
+        raise AnnotationError(what, _source(given), "Fill in the column label for each item.")
     items, labels = places(data.items), places(data.labels)
     problems = []
     unknown = [item for item in found if item not in items]
@@ -131,27 +124,21 @@ def _source(given: object) -> str:
 
 def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Bools) -> list[str]:
     """Return notes on drawn items without an answer, and on judged items that were not drawn."""
-    notes = []
+    notes: list[str] = []
     rounds = np.repeat(np.arange(len(design.rounds)), [len(part) for part in design.rounds])
-    judged = np.bincount(rounds, np.isin(design.items(fit), codes), len(design.rounds))
+    judged = np.bincount(rounds, np.isin(design.items(fit.data.items), codes), len(design.rounds))
     if judged.any() and not judged.all():
         at = int(np.flatnonzero(judged == 0)[0])
         what = f"Round {at + 1} of the audit is empty: 0 of {len(design.rounds[at])} judged."
         anew = Verb("without earlier=", "with annomodels audit --start-over")
         remedy = f"Give its answers too, or draw new items {anew}."
-        raise AnnotationError(Problem(what, "audit", remedy))
-    missing = [fit.data.items[n] for n in np.setdiff1d(design.items(fit), codes)]
+        raise AnnotationError(what, "audit", remedy)
+    missing = [fit.data.items[n] for n in np.setdiff1d(design.items(fit.data.items), codes)]
     if missing:
-        notes.append(
-            f"{counted(len(missing), 'drawn item')} not judged: {some(missing, label_text)}. The "
-            "estimate assumes that these are like the other items of their strata."
-        )
+        notes.append(say("not_judged", n=len(missing), names=some(missing, label_text)))
     if not drawn.all():
         extra = [fit.data.items[n] for n in codes[~drawn]]
-        notes.append(
-            f"{counted(len(extra), 'item')} judged without being drawn: "
-            f"{some(extra, label_text)}. Their true labels count only for these items."
-        )
+        notes.append(say("not_drawn", n=len(extra), names=some(extra, label_text)))
     return notes
 
 
@@ -200,7 +187,7 @@ def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int)
     if lacking:
         what = f"{counted(len(lacking), 'audited item')} without a weight: {some(lacking)}."
         remedy = "Give the inverse of each item's probability of being drawn."
-        raise AnnotationError(Problem(what, "weights", remedy))
+        raise AnnotationError(what, "weights", remedy)
     values = [by_code[int(n)] for n in answers.item]
     wrong = [
         name
@@ -210,7 +197,7 @@ def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int)
     if wrong:
         what = f"{counted(len(wrong), 'weight')} that {'is' if len(wrong) == 1 else 'are'} no "
         what += f"number above 0: of {some(wrong)}."
-        raise AnnotationError(Problem(what, "weights", "Give 1 over the chance to be drawn."))
+        raise AnnotationError(what, "weights", "Give 1 over the chance to be drawn.")
     weights = np.array([float(value) for value in values])
     if not 1 / MOST_OFF <= weights.sum() / total <= MOST_OFF:
         what = (
@@ -221,5 +208,5 @@ def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int)
             "A weight is the inverse of the probability of being drawn: of 60 items drawn out of "
             "600 alike, each has the weight 10."
         )
-        raise AnnotationError(Problem(what, "weights", remedy))
+        raise AnnotationError(what, "weights", remedy)
     return weights

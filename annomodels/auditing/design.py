@@ -7,21 +7,23 @@ import json
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.auditing.spans import fingerprint as mark_of_spans
-from annomodels.auditing.spans import is_of_spans
+from annomodels.data.messages import messages_beside, note
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError, Problem, Verb
+from annomodels.errors import AnnotationError, Verb
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from annomodels.fitting.fit import Fit
-    from annomodels.spans.fit import SpanFit
+
+say = partial(note, messages_beside(__file__))
 
 # approximate number of audited items per stratum; more strata use more of P(truth), but show less
 # of the differences inside a stratum
@@ -34,8 +36,6 @@ ENOUGH = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Strata of the items that may be audited."""
-
     stratum: Ints  # stratum of each item, -1 for excluded items [item]
     size: Ints  # number of items [stratum]
     want: Floats  # proportion of the audit, with a sum of 1 [stratum]
@@ -50,7 +50,6 @@ class Strata:
         return np.asarray(sums / np.maximum(self.size, 1))
 
     def without(self, items: Ints) -> Strata:
-        """Return a copy that excludes some items."""
         stratum = self.stratum.copy()
         stratum[items] = -1
         size = np.bincount(stratum[stratum >= 0], minlength=len(self))
@@ -64,7 +63,6 @@ class Strata:
         return Strata(stratum, np.bincount(of_item, minlength=len(used)), self.want[used])
 
     def count(self, chosen: Ints | Bools, weights: Floats | None = None) -> Floats:
-        """Count chosen items, or sum their weights, shape [stratum]."""
         return np.bincount(self.stratum[chosen], weights, len(self)).astype(float)
 
 
@@ -130,8 +128,6 @@ def places(names: tuple[Hashable, ...]) -> Mapping[Hashable, int]:
 
 @dataclass(frozen=True)
 class Design:
-    """The rounds of an audit."""
-
     fingerprint: str  # fingerprints of the fit and of its data
     data: str
     first: int  # size of the first round, which determines the strata
@@ -142,23 +138,14 @@ class Design:
 
     @property
     def drawn(self) -> list[Hashable]:
-        """Names of all rounds, in their order."""
         return [name for part in self.rounds for name in part]
 
-    def strata(self, fit: Fit | SpanFit) -> Strata:
-        """Return the strata that the items were drawn from; documents are in one."""
-        if is_of_spans(fit):
-            n = len(names_of(fit))
-            return Strata(np.zeros(n, dtype=np.int64), np.array([n]), np.ones(1))
-        return stratify(beliefs(fit), open_items(fit, self.among), self.first)
-
-    def items(self, fit: Fit | SpanFit) -> Ints:
+    def items(self, names: tuple[Hashable, ...]) -> Ints:
         """Return the codes of the items of all rounds, in their order."""
-        place = places(names_of(fit))
+        place = places(names)
         return np.array([place[item] for item in self.drawn], dtype=np.int64)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
-        """Save the design as JSON."""
         from annomodels.io.writing import atomic_path
 
         saved = {
@@ -177,13 +164,53 @@ class Design:
         return Path(path)
 
 
-def names_of(fit: Fit | SpanFit) -> tuple[Hashable, ...]:
-    """Return the names of what is audited: items, or the documents of spans."""
-    return fit.groups.documents if is_of_spans(fit) else tuple(fit.data.items)
+class Items:
+    """What an audit draws from: the items of a fit of classes; of spans :class:`Documents`."""
+
+    word, usual = "item", 60  # what is drawn, and how many by default
+
+    def __init__(self, fit: Fit) -> None:
+        self.names: tuple[Hashable, ...] = tuple(fit.data.items)
+        self.texts = fit.data.texts
+        self.p = beliefs(fit)
+        self.known: Bools = fit.data.known >= 0
+        self.data: Any = fit.data
+
+    @cached_property
+    def labels(self) -> str:
+        """Fingerprint of the labels; truths that are found later do not change it."""
+        return str(self.data.replace(gold=None).fingerprint)
+
+    @cached_property
+    def mark(self) -> str:
+        """Hash of what chances depend on: the data and P(truth)."""
+        return _hashed(str(self.data.fingerprint), self.p)
+
+    def open(self, among: tuple[Hashable, ...] | None = None) -> Bools:
+        """Select what has no known truth, and of these what could be drawn."""
+        part: Bools = ~self.known
+        if among is not None:
+            chosen = set(among)
+            part &= np.array([item in chosen for item in self.names])
+        return part
+
+    def strata(self, design: Design) -> Strata:
+        """Return the strata that a design was drawn from."""
+        return stratify(self.p, self.open(design.among), design.first)
+
+    def to_judge(self, codes: Ints) -> tuple[pd.DataFrame, str]:
+        """Return the table that an expert completes, and instructions."""
+        import pandas as pd
+
+        table = pd.DataFrame({"item": [self.names[n] for n in codes]})
+        if self.texts:
+            table["text"] = [self.texts[n] for n in codes]
+        told = say("items_to_judge", n=len(codes), of=int(self.open().sum()))
+        return table.assign(label=""), told
 
 
-def read_design(path: str | os.PathLike[str], fit: Fit | SpanFit) -> Design:
-    """Read what :meth:`Design.save` wrote, with the names that the data of the fit have."""
+def read_design(path: str | os.PathLike[str], of: Items) -> Design:
+    """Read what :meth:`Design.save` wrote, with the names that the data have."""
     from annomodels.io.border import decoded, name_of, raw_bytes
     from annomodels.io.objects import json_value
 
@@ -192,8 +219,8 @@ def read_design(path: str | os.PathLike[str], fit: Fit | SpanFit) -> Design:
     try:
         if saved["kind"] != KIND or int(saved["version"]) > VERSION:
             raise ValueError
-        of_these_data(str(saved["data"]), fit, source)
-        names = {label_text(item): item for item in names_of(fit)}
+        of_these_data(str(saved["data"]), of, source)
+        names = {label_text(item): item for item in of.names}
         among = saved["among"]
         chances = tuple(float(chance) for chance in saved["chances"])
         number = sum(len(part) for part in saved["rounds"])
@@ -214,50 +241,35 @@ def read_design(path: str | os.PathLike[str], fit: Fit | SpanFit) -> Design:
         what = "This does not say how audited items were drawn."
         draw = Verb("am.audit", "annomodels audit")
         remedy = f"Draw items with {draw}, and give the design that it saved."
-        raise AnnotationError(Problem(what, source, remedy)) from None
+        raise AnnotationError(what, source, remedy) from None
 
 
-def design_at(path: Path, fit: Fit | SpanFit) -> Design | None:
+def design_at(path: Path, of: Items) -> Design | None:
     """Return the design in a file if it was drawn from a fit, so that a round can follow it."""
     try:
-        found = read_design(path, fit) if path.is_file() else None
+        found = read_design(path, of) if path.is_file() else None
     except AnnotationError:
         return None
-    return None if found is None or found.fingerprint != fingerprint(fit) else found
+    return None if found is None or found.fingerprint != of.mark else found
 
 
-def of_these_data(mark: str, fit: Fit | SpanFit, source: str) -> None:
+def of_these_data(mark: str, of: Items, source: str) -> None:
     """Refuse items that were drawn from other data."""
-    if mark != labels_mark(fit):
+    if mark != of.labels:
         what = "These items were drawn from a fit of other data."
         again = Verb("am.audit without earlier=", "annomodels audit --start-over")
         remedy = f"Give the fit that they were drawn from, or draw items of this fit: {again}."
-        raise AnnotationError(Problem(what, source, remedy))
-
-
-def labels_mark(fit: Fit | SpanFit) -> str:
-    """Return the fingerprint of the labels; truths that are found later do not change it."""
-    if is_of_spans(fit):
-        return mark_of_spans(fit)
-    data: Any = fit.data
-    return str(data.replace(gold=None).fingerprint)
-
-
-def fingerprint(fit: Fit | SpanFit) -> str:
-    """Return a hash of what chances depend on: data and P(truth) of a fit, or marks of spans."""
-    if is_of_spans(fit):
-        return mark_of_spans(fit)
-    return _hashed(str(fit.data.fingerprint), fit)
+        raise AnnotationError(what, source, remedy)
 
 
 def belief_mark(fit: Fit) -> str:
     """Return a hash of the items and P(truth) of a fit, independent of coder names."""
-    return _hashed(repr([label_text(item) for item in fit.data.items]), fit)
+    return _hashed(repr([label_text(item) for item in fit.data.items]), beliefs(fit))
 
 
-def _hashed(text: str, fit: Fit) -> str:
+def _hashed(text: str, p: Floats) -> str:
     mark = hashlib.sha256(text.encode())
-    mark.update(np.ascontiguousarray(np.round(beliefs(fit), 6) + 0.0).tobytes())
+    mark.update(np.ascontiguousarray(np.round(p, 6) + 0.0).tobytes())
     return mark.hexdigest()[:16]
 
 
@@ -274,15 +286,3 @@ def calibration_prior(fit: Fit) -> tuple[float, float]:
     the sets of families left out, which count alike.
     """
     return (0.15, 0.9) if fit.model.stacks else (1.0, 1.3)
-
-
-def open_items(fit: Fit | SpanFit, among: tuple[Hashable, ...] | None = None) -> Bools:
-    """Select items of unknown truth, and of these the items that could be drawn."""
-    if is_of_spans(fit):
-        return np.ones(len(names_of(fit)), dtype=bool)
-    data: Any = fit.data
-    part: Bools = data.known < 0
-    if among is not None:
-        chosen = set(among)
-        part &= np.array([item in chosen for item in data.items])
-    return part

@@ -1,32 +1,22 @@
-"""Estimates of a fit corrected by audited items, as tables."""
+"""Estimates of a fit corrected by audited items, as tables, and its gold labels after an audit."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
 from annomodels.auditing.columns import SHOWN
-from annomodels.auditing.design import (
-    belief_mark,
-    beliefs,
-    calibration_prior,
-    fingerprint,
-    open_items,
-    stratify,
-)
+from annomodels.auditing.design import belief_mark, beliefs, calibration_prior, say, stratify
 from annomodels.auditing.estimator import Estimator
-from annomodels.auditing.sample import auditable, designed
-from annomodels.auditing.spans import (
-    estimate_spans,
-    is_of_spans,
-    judged_spans,
-    refuse_of_spans,
-)
+from annomodels.auditing.sample import audited, designed
+from annomodels.auditing.spans import estimate_spans, is_of_spans, judged_spans, refuse_of_spans
 from annomodels.auditing.tables import (
     Tables,
     accuracies,
@@ -37,26 +27,121 @@ from annomodels.auditing.tables import (
     slices,
     systems,
 )
-from annomodels.auditing.teach import Lesson, after, taught
 from annomodels.data.columns import columns
+from annomodels.data.schema import observed_data
 from annomodels.data.summary import Summary
-from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Verb, valid_seed
+from annomodels.summaries.draws import model_of
+from annomodels.summaries.stacked import Stacked, stacked
+from annomodels.summaries.trust.calibration import log_loss
+from annomodels.summaries.trust.known_truth import to_be_expected
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
+    from annomodels.models.mixtures.stack import Stack
     from annomodels.spans.fit import SpanFit
+
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    p_truth: Floats  # audited items are known [item, truth]
+    # mean log loss of the audited items by P(truth) of the fit, and by P(truth) updated on the
+    # other folds; `after` is NaN if the model cannot be updated
+    before: float
+    after: float
+    used: bool  # whether P(truth) of the other items is updated, because that predicts better
+
+
+def taught(fit: Fit, answers: Answers) -> Lesson:
+    """Update P(truth) of a fit on audited items, if that predicts held-out items better."""
+    # For a stack they update its calibration, the proportion of items that the crowd cannot decide,
+    # and its label biases. Each item is scored by P(truth) updated on the other folds.
+    p = beliefs(fit)
+    item = np.concatenate([answers.item, answers.extra])
+    truth = np.concatenate([answers.truth, answers.extra_truth])
+    before = log_loss(p[item], truth)
+    after, used, new = np.nan, False, p.copy()
+    stack = stacked(fit.tree)
+    if stack is not None and len(item) > FOLDS:
+        fold = np.random.default_rng(fit.seed).permutation(len(item)) % FOLDS
+        held = np.empty((len(item), p.shape[1]))
+        for number in range(FOLDS):
+            mine = fold == number
+            held[mine] = _layered(fit, stack, item[~mine], truth[~mine], item[mine])
+        after = log_loss(held, truth)
+        used = bool(after < before)
+        if used:
+            new = _layered(fit, stack, item, truth, np.arange(len(p)))
+    told = np.flatnonzero(fit.data.known >= 0)
+    new[told] = p[told]
+    new[item] = np.eye(p.shape[1])[truth]
+    return Lesson(new, before, float(after), used)
+
+
+def _layered(fit: Fit, stack: Stacked, item: Ints, truth: Ints, of: Ints) -> Floats:
+    """Return P(truth) of the items `of` from a stack calibrated on the items `item`."""
+    from annomodels.engines.layer import draw_layer
+    from annomodels.engines.source.stacked import averaged
+    from annomodels.models.mixtures.stack import Dependence
+
+    model, log_q = cast("Stack", model_of(fit.tree)), stack.log_q
+    gold = np.array(fit.data.known)
+    gold[item] = truth
+    dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
+    layer = draw_layer(model, log_q, gold, dependence, fit.seed)
+    return averaged(log_q[of], layer)[0]
+
+
+def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fit:
+    """Return a fit with the gold labels after an audit, for tables and the page."""
+    # Audited items are known, P(truth) of the others is updated, and the number of remaining wrong
+    # labels is that of the estimate. Coders and prevalence are those of the fit.
+    gold = np.array(fit.data.known)
+    gold[answers.item], gold[answers.extra] = answers.truth, answers.extra_truth
+    tree = fit.tree.copy(deep=False)
+    truth = tree["truth"].to_dataset().copy()
+    known = np.flatnonzero(gold >= 0)
+    error = truth["p_truth_mcse"].values.copy()
+    error[known] = 0.0
+    truth["p_truth"] = truth["p_truth"].copy(data=lesson.p_truth)
+    truth["p_truth_mcse"] = truth["p_truth_mcse"].copy(data=error)
+    tree["truth"] = xr.DataTree(truth)
+    stats = tree["sample_stats"].to_dataset().copy()
+    sizes = tree["posterior"].sizes
+    shape = int(sizes["chain"]), int(sizes["draw"])
+    # quantiles at even spacing, so that mean and interval are those of the estimate
+    number = int(np.prod(shape))
+    at = np.minimum((np.arange(number) + 0.5) * len(still_wrong) / number, len(still_wrong) - 1)
+    spread = np.sort(still_wrong)[at.astype(np.int64)]
+    spread = np.random.default_rng(fit.seed).permutation(spread)
+    stats["wrong"] = (("chain", "draw"), spread.reshape(shape))
+    tree["sample_stats"] = xr.DataTree(stats)
+    data = fit.data.replace(gold=gold)
+    tree["observed_data"] = xr.DataTree(observed_data(data))
+    tree["audit"] = xr.DataTree(_judged(fit, answers))
+    return replace(fit, data=data, tree=tree)
+
+
+def _judged(fit: Fit, answers: Answers) -> xr.Dataset:
+    """Return the fit's P(truth) of the judged items before the audit, as a group of the tree."""
+    item = np.concatenate([answers.item, answers.extra])
+    p = beliefs(fit)[item]
+    drawn = np.arange(len(item)) < len(answers.item)
+    best, mine = p.argmax(axis=1), answers.item
+    held = {"item": item, "drawn": drawn, "best": best, "wrong": 1.0 - p.max(axis=1)}
+    told = xr.Dataset({f"audited_{name}": ("audited", each) for name, each in held.items()})
+    # the expected number of wrong labels; later the data contain their truth
+    expected = to_be_expected(fit.tree, fit.data, mine, best[: len(mine)])
+    return told.assign(expected_wrong=("expected_draw", expected))
+
 
 DRAWS = 4000
 # minimum number of audited items for the number of strata
 FEWEST = 30
-OTHER = (
-    "The items were drawn from another fit of these data; each counts by its probability there, "
-    "so intervals are wider than with an audit of this fit."
-)
-BY_DESIGN = (
-    "The items were drawn at random: intervals of the audit alone do not depend on the model."
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +249,7 @@ class Estimate(Summary):
                 f"Give the fit that was given to {Verb('am.estimate', 'annomodels estimate')}, as "
                 "it was before the audit."
             )
-            raise AnnotationError(Problem(what, "estimate", remedy))
+            raise AnnotationError(what, "estimate", remedy)
         found = after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)
         row = self.row("still_wrong")
         ends = {"wrong": row["value"], "wrong_low": row["low"], "wrong_high": row["high"]}
@@ -257,11 +342,11 @@ def estimate(
     >>> found.by_design, found.n_audited
     (True, 40)
     """
+    of = audited(fit)
     if is_of_spans(fit):
         refuse_of_spans(use=use, by=by, pairs=pairs, weights=weights, clusters=clusters)
-        drawn = None if audit is None else designed(audit, fit).drawn
+        drawn = None if audit is None else designed(audit, of).drawn
         return estimate_spans(fit, judged_spans(fit, truth), drawn=drawn, seed=seed)
-    auditable(fit)
     if use not in (None, "audit", "fit"):
         raise NotApplicable(f"{Option('use', use)} is unknown. Use 'audit' or 'fit'.")
     if audit is not None and (use is not None or weights is not None):
@@ -271,22 +356,22 @@ def estimate(
         )
     if weights is not None and use is not None:
         raise NotApplicable(f"Give {Option('use')} or {Option('weights')}, not both.")
-    design = None if audit is None else designed(audit, fit)
+    design = None if audit is None else designed(audit, of)
     answered = answers_of(fit, truth, design)
     by_design = design is not None or use == "audit" or weights is not None
     if not by_design:
         answered = answered.as_extra()
-    notes = [BY_DESIGN if by_design else _chosen(), *answered.notes]
+    notes = [say("by_design") if by_design else _chosen(), *answered.notes]
     own = None
-    if design is not None and design.fingerprint != fingerprint(fit):
+    if design is not None and design.fingerprint != of.mark:
         # selection probabilities from another fit of these data are valid for this fit, too
-        chance = dict(zip(design.items(fit).tolist(), design.chances, strict=True))
+        chance = dict(zip(design.items(of.names).tolist(), design.chances, strict=True))
         own = np.array([1.0 / chance[item] for item in answered.item.tolist()])
-        notes.insert(1, OTHER)
+        notes.insert(1, say("other_fit"))
     if design is not None and own is None:  # the strata of the sample
-        strata = design.strata(fit).without(answered.extra)
+        strata = of.strata(design).without(answered.extra)
     else:
-        part = open_items(fit, None if design is None else design.among)
+        part = of.open(None if design is None else design.among)
         part[answered.extra] = False
         strata = stratify(beliefs(fit), part, max(len(answered.item), FEWEST))
     n_items = int(strata.size.sum()) + len(answered.extra)
@@ -307,7 +392,7 @@ def estimate(
     )
     if cluster is not None:
         together = len(np.unique(cluster[seen.item]))
-        notes.append(f"The audited items are of {counted(together, 'cluster')}.")
+        notes.append(say("clusters", n=together))
     cuts = {name: named_codes(fit, each) for name, each in (by or {}).items()}
     of_slices, differences = slices(tables, cuts)
     share, n = accuracies(tables)
@@ -338,9 +423,5 @@ def estimate(
 
 
 def _chosen() -> str:
-    return (
-        "How the judged items were chosen is not known, so they show nothing about the others. "
-        "The intervals rest on the model and its errors on public data sets. Draw items with "
-        f"{Verb('am.audit', 'annomodels audit')}, or use {Option('use', 'audit')} if all items "
-        f"had the same chance, or {Option('weights')} if chances differed."
-    )
+    draw = Verb("am.audit", "annomodels audit")
+    return say("chosen", draw=draw, use=Option("use", "audit"), weights=Option("weights"))

@@ -13,29 +13,35 @@ import pandas as pd
 
 from annomodels.auditing.design import (
     Design,
+    Items,
     allocate,
-    beliefs,
     calibration_prior,
-    fingerprint,
-    labels_mark,
-    names_of,
     of_these_data,
-    open_items,
     read_design,
+    say,
 )
 from annomodels.auditing.estimator import forecast_widths, needed
-from annomodels.auditing.spans import is_of_spans, refuse_of_spans, to_judge
+from annomodels.auditing.spans import Documents, is_of_spans, refuse_of_spans
 from annomodels.data.names import places_of
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
-from annomodels.limits import AUDIT_DOCUMENTS
+from annomodels.errors import AnnotationError, NotApplicable, Option, Verb, valid_seed
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
     from annomodels.spans.fit import SpanFit
 
-DEFAULT_SIZE = 60
+
+def audited(fit: Fit | SpanFit) -> Items:
+    """Return what can be audited of a fit; refuse fits that have nothing to audit."""
+    if is_of_spans(fit):
+        return Documents(fit)
+    if fit.model.truth != "class":
+        raise NotApplicable("Nothing to audit here: the truth of an item is no class.")
+    if reason := fit.unsupported("gold"):
+        raise NotApplicable(f"Nothing to audit here: {reason}.")
+    return Items(fit)
+
 
 AUDIT = "audit"
 """Column of the items to judge that tells their table from other true labels: a mark of the data.
@@ -153,48 +159,47 @@ def audit(
     >>> len(drawn), list(drawn.table.columns), set(drawn.table["label"])
     (40, ['item', 'label', 'audit'], {''})
     """
-    word = "document" if is_of_spans(fit) else "item"
+    of = audited(fit)
     if is_of_spans(fit):
         refuse_of_spans(width=width, among=among)
-    else:
-        auditable(fit)
+    word = of.word
     of_size(size, width, word)
-    units = names_of(fit)
     if earlier is None:
-        chosen = None if among is None else tuple(units[n] for n in places_of(units, among, "item"))
-        design = Design(fingerprint(fit), labels_mark(fit), 0, (), (), (), chosen)
+        chosen = None
+        if among is not None:
+            chosen = tuple(of.names[n] for n in places_of(of.names, among, "item"))
+        design = Design(of.mark, of.labels, 0, (), (), (), chosen)
     else:
         if among is not None:
             raise NotApplicable(
                 f"Later rounds draw from the items of the first: leave out {Option('among')}."
             )
-        design = designed(earlier, fit)
-        if design.fingerprint != fingerprint(fit):
+        design = designed(earlier, of)
+        if design.fingerprint != of.mark:
             what = "The earlier rounds were drawn from another fit of these data."
             remedy = (
                 "Draw from the fit that they were drawn from, or begin again "
                 f"{Verb('without earlier=', 'with annomodels audit --start-over')}."
             )
-            raise AnnotationError(Problem(what, "earlier", remedy))
-    part, had = open_items(fit, design.among), design.items(fit)
+            raise AnnotationError(what, "earlier", remedy)
+    part, had = of.open(design.among), design.items(of.names)
     room = int(part.sum()) - len(had)
     if room < 1:
         what = f"All {word}s that could be judged have been drawn."
-        raise AnnotationError(Problem(what, remedy=f"Estimate from the judged {word}s."))
+        raise AnnotationError(what, remedy=f"Estimate from the judged {word}s.")
     if size is not None and size > room:
         already = counted(len(had), f"{word} is", f"{word}s are")
         taken = f": {already} already drawn" if len(had) else ""
         what = f"The audit asks for {counted(size, word)}, and {room:,} can be drawn{taken}."
-        raise AnnotationError(Problem(what, remedy=f"Ask for at most {room:,}."))
-    forecast, wanted = [], size or AUDIT_DOCUMENTS
-    if not is_of_spans(fit):
-        forecast = forecast_widths(beliefs(fit), part, calibration_prior(fit))
-        wanted = size or DEFAULT_SIZE
+        raise AnnotationError(what, remedy=f"Ask for at most {room:,}.")
+    model = None if is_of_spans(fit) else (of.p, part, calibration_prior(fit))
+    forecast = [] if model is None else forecast_widths(*model)
+    wanted = size or of.usual
     if width is not None:
         wanted = max(needed(forecast, width, int(part.sum())) - len(had), 1)
     number = min(wanted, room)
     design = design if design.first else replace(design, first=number)
-    strata = design.strata(fit)
+    strata = of.strata(design)
     rng = np.random.default_rng([valid_seed(seed), len(design.rounds)])
     before = strata.count(had).astype(np.int64)
     more = allocate(strata, number, before)
@@ -204,63 +209,36 @@ def audit(
         [rng.choice(np.flatnonzero(free == s), n, replace=False) for s, n in enumerate(more)]
     )
     new = rng.permutation(new)
-    names = tuple(units[item] for item in new)
+    names = tuple(of.names[item] for item in new)
     design = replace(design, seeds=(*design.seeds, seed), rounds=(*design.rounds, names))
-    every = design.items(fit)
+    every = design.items(of.names)
     chance = (strata.count(every) / strata.size)[strata.stratum[every]]
     design = replace(design, chances=tuple(chance.tolist()))
     drawn = pd.DataFrame(
         {
-            word: [units[item] for item in every],
+            word: [of.names[item] for item in every],
             "round": np.repeat(np.arange(len(design.rounds)) + 1, [len(r) for r in design.rounds]),
             "stratum": strata.stratum[every] + 1,
             "chance": chance,
         }
     )
-    plan = pd.DataFrame(forecast, columns=["size", "width", "width_audit_alone"])
-    title = counted(number, word) + " to be judged"
-    if is_of_spans(fit):
-        table, told = to_judge(fit, [str(name) for name in names])
-        table[AUDIT] = design.data
-        return Audit(title, table, notes=(told,), plan=plan, drawn=drawn, design=design)
-    table = pd.DataFrame({"item": names})
-    if fit.data.texts:
-        table["text"] = [fit.data.texts[item] for item in new]
-    table["label"] = ""
+    table, told = of.to_judge(new)
     table[AUDIT] = design.data
-    expected = forecast_widths(beliefs(fit), part, calibration_prior(fit), (len(every),))
-    total = int(open_items(fit).sum())
-    notes = [
-        f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "
-        "the model's estimates are not shown. Judge all of them, and leave a label empty only if "
-        "it cannot be decided."
-    ]
-    together = counted(len(every), "item")
+    notes, together = [told], counted(len(every), word)
     if len(every) > number:
-        notes.append(f"With earlier rounds, {together} in all.")
-    if expected:
-        (_, each, alone), *_ = expected
-        notes.append(
-            f"With {together} the 95 % interval of the accuracy of the gold labels should be about "
-            f"{100 * each:.0f} percentage points wide; with the audit alone {100 * alone:.0f}."
-        )
+        notes.append(say("rounds", together=together))
+    for _, each, alone in [] if model is None else forecast_widths(*model, (len(every),)):
+        notes.append(say("forecast", together=together, width=100 * each, alone=100 * alone))
     if width is not None:
-        notes.append(f"For a width of {100 * width:g} points: about {together}.")
+        notes.append(say("for_width", width=100 * width, together=together))
     if number < wanted:
-        notes.append(f"Only {counted(number, 'item')} left to draw.")
+        notes.append(say("few_left", left=counted(number, word)))
+    plan = pd.DataFrame(forecast, columns=["size", "width", "width_audit_alone"])
+    title = f"{counted(number, word)} to be judged"
     return Audit(title, table, notes=tuple(notes), plan=plan, drawn=drawn, design=design)
 
 
-def auditable(fit: Fit) -> None:
-    """Refuse fits that have nothing to audit."""
-    if fit.model.truth != "class":
-        raise NotApplicable("Nothing to audit here: the truth of an item is no class.")
-    if reason := fit.unsupported("gold"):
-        raise NotApplicable(f"Nothing to audit here: {reason}.")
-
-
 def of_size(size: int | None, width: float | None, word: str) -> None:
-    """Refuse sizes out of range."""
     if size is not None and width is not None:
         raise NotApplicable("Give a size or a width, not both.")
     if size is not None and size < 1:
@@ -269,11 +247,11 @@ def of_size(size: int | None, width: float | None, word: str) -> None:
         raise NotApplicable(f"The width is {width}. Give one between 0 and 1, such as 0.1.")
 
 
-def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit | SpanFit) -> Design:
+def designed(given: Audit | Design | str | os.PathLike[str], of: Items) -> Design:
     """Return the design of an audit, or of its file; it must be of these data."""
     if isinstance(given, Audit):
         given = given.design
     if isinstance(given, Design):
-        of_these_data(given.data, fit, "audit")
+        of_these_data(given.data, of, "audit")
         return given
-    return read_design(given, fit)
+    return read_design(given, of)

@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.auditing.columns import SHOWN
+from annomodels.auditing.design import Design, Items, Strata, say
 from annomodels.coefficients.intervals import interval
 from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.io.span_builder import NONE, Spans
 from annomodels.limits import AUDIT_DOCUMENTS
+from annomodels.spans.tables import measures
 
 if TYPE_CHECKING:
     import pandas as pd
     from typing_extensions import TypeIs
 
     from annomodels.spans.fit import SpanFit
-    from annomodels.types import Floats
+    from annomodels.types import Floats, Ints
 
-PLACE = ("document", "start", "end", "label")
 QUANTITIES = ("precision", "recall", "f1")
 _DRAWS = 4000
 # minimum number of documents for a variance of errors between documents
@@ -45,21 +46,29 @@ def fingerprint(fit: SpanFit) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:12]
 
 
-def to_judge(fit: SpanFit, drawn: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """Return the table in which an expert marks all spans of documents, and instructions."""
-    import pandas as pd
+class Documents(Items):
+    """The documents of a span fit, which are drawn with equal chances."""
 
-    table = pd.DataFrame({"document": drawn})
-    if fit.spans.texts:
-        table["text"] = [fit.spans.texts.get(name, "") for name in drawn]
-    table[["start", "end", "label"]] = ""
-    told = (
-        f"{counted(len(drawn), 'document')} of {len(fit.groups.documents):,}, drawn at random with "
-        "equal chances. Mark all spans in each: a row for each span, with start and end in "
-        f"characters from 0. If a document has none, write {NONE} as its label. You can also mark "
-        "these documents in your tool, and give its export."
-    )
-    return table, told
+    word, usual = "document", AUDIT_DOCUMENTS
+
+    def __init__(self, fit: SpanFit) -> None:
+        self.names, self.texts = fit.groups.documents, fit.spans.texts
+        self.known = np.zeros(len(self.names), dtype=bool)
+        self.labels = self.mark = fingerprint(fit)
+
+    def strata(self, design: Design) -> Strata:
+        n = len(self.names)
+        return Strata(np.zeros(n, dtype=np.int64), np.array([n]), np.ones(1))
+
+    def to_judge(self, codes: Ints) -> tuple[pd.DataFrame, str]:
+        import pandas as pd
+
+        table = pd.DataFrame({"document": [self.names[n] for n in codes]})
+        if self.texts:
+            table["text"] = [self.texts.get(name, "") for name in table["document"]]
+        table[["start", "end", "label"]] = ""
+        told = say("documents_to_judge", n=len(codes), of=len(self.names), none=NONE)
+        return table, told
 
 
 def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Spans) -> Judged:
@@ -76,7 +85,7 @@ def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Sp
             or len({n for each in spans.seen.values() for n in each}) != 1
         ):
             what = "This is neither a table with document, start, end and label, nor the spans of "
-            raise AnnotationError(Problem(f"{what}one expert.", source, "Give one of them."))
+            raise AnnotationError(f"{what}one expert.", source, "Give one of them.")
         found = {name: set() for name in spans.seen}
         for span in spans.spans:
             found[span.document].add((span.start, span.end, span.label))
@@ -89,13 +98,11 @@ def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Sp
     known = set(fit.spans.seen)
     if strange := [name for name in found if name not in known]:
         what = f"{counted(len(strange), 'judged document')} not in the data: {some(strange)}."
-        raise AnnotationError(
-            Problem(what, source, f"The documents are {some(sorted(known)[:3])}.")
-        )
+        raise AnnotationError(what, source, f"The documents are {some(sorted(known)[:3])}.")
     if not found:
         what = "No document is judged: start, end and label are empty."
         remedy = f"Fill in a row for each span, or {NONE} as the label of a document without one."
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(what, source, remedy)
     return {name: frozenset(marks) for name, marks in found.items()}
 
 
@@ -110,30 +117,8 @@ def estimate_spans(
     """Correct expected precision, recall and F1 with documents that an expert judged.
 
     The relative errors of the model's counts in the judged documents are extrapolated to the other
-    documents; intervals come from a Bayesian bootstrap over the judged documents.
-
-    Parameters
-    ----------
-    fit
-        The span fit.
-    judged
-        True spans of each judged document.
-    drawn
-        Documents that were drawn at random; other judged documents correct only themselves.
-    threshold
-        Threshold of the gold layer.
-    seed
-        Random seed.
-
-    Examples
-    --------
-    >>> from annomodels.io.span_builder import Span, Spans
-    >>> from annomodels.spans.fit import fit_spans
-    >>> marks = [Span(f"d{n}", who, "NE", 0, 4, "PER") for n in range(9) for who in ("ana", "ben")]
-    >>> fit = fit_spans(Spans(tuple(marks), {f"d{n}": ("ana", "ben") for n in range(9)}), seed=1)
-    >>> truth = {f"d{n}": frozenset({(0, 4, "PER")}) for n in range(5)}
-    >>> estimate_spans(fit, truth).table["audit"].tolist()
-    [1.0, 1.0, 1.0]
+    documents; intervals come from a Bayesian bootstrap over the judged documents. Of these, those
+    that were not `drawn` correct only themselves.
     """
     import pandas as pd
     import xarray as xr
@@ -142,11 +127,11 @@ def estimate_spans(
     used = [name for name in model.index if name in judged and (drawn is None or name in drawn)]
     if len(used) < _FEWEST:
         what = f"{counted(len(used), 'document')} of those that were drawn judged."
-        raise AnnotationError(Problem(what, "audit", f"Judge at least {_FEWEST} of them."))
+        raise AnnotationError(what, "audit", f"Judge at least {_FEWEST} of them.")
     gold: dict[str, set[tuple[int, int, str]]] = {name: set() for name in model.index}
-    table = fit.gold(threshold).table
-    for document, *mark in zip(*(table[name] for name in PLACE), strict=True):
-        gold[str(document)].add((int(mark[0]), int(mark[1]), str(mark[2])))
+    marks = fit.gold(threshold).table[["document", "start", "end", "label"]]
+    for document, start, end, label in marks.to_numpy().tolist():
+        gold[document].add((start, end, label))
     rng = np.random.default_rng(seed)
     given = np.array([len(gold[name]) for name in model.index], dtype=float)
     expected = {"tp": model["tp"].to_numpy(float), "true": model["true"].to_numpy(float)}
@@ -173,26 +158,22 @@ def estimate_spans(
     totals["tp"] = np.minimum(totals["tp"], np.minimum(given.sum(), totals["true"]))
     draws = _measures(totals["tp"], given.sum(), totals["true"])
     by_audit = _measures(alone["tp"], weights @ given[sample], alone["true"])
-    point = _measures(
-        *(np.array([float(v[sample].sum())]) for v in (found["tp"], given, found["true"]))
-    )
+    sums = (float(each[sample].sum()) for each in (found["tp"], given, found["true"]))
+    point = _measures(*map(np.array, sums))
     by_model = fit.quality(threshold).table.set_index("quantity")
     rows = []
     for name in QUANTITIES:
-        value, by_judged = draws[name].mean(), float(point[name][0])
+        value, by_judged = draws[name].mean(), float(point[name])
         told = by_model.loc[name, ["value", "low", "high"]].astype(float)
         rows.append((
             name, "", value, *interval(draws[name], value=value),
             by_judged, *interval(by_audit[name], value=by_judged), *told,
         ))  # fmt: skip
     names = "quantity label value low high audit audit_low audit_high model model_low model_high"
-    notes = [f"{counted(len(used), 'document')} of {len(model):,} judged, drawn at random."]
-    if drawn is None:
-        notes = [
-            f"{counted(len(used), 'document')} of {len(model):,} judged, taken as drawn at random."
-        ]
+    how = "taken as drawn" if drawn is None else "drawn"
+    notes = [say("documents_judged", n=len(used), of=len(model), how=how)]
     if missing := [name for name in drawn or () if name not in judged]:
-        notes.append(f"Drawn and not judged: {some(missing)}. They count as the other documents.")
+        notes.append(say("documents_missing", names=some(missing)))
     return Summary(
         "Estimate",
         pd.DataFrame(rows, columns=names.split()),
@@ -219,9 +200,7 @@ def _weights(size: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 def _measures(tp: Floats, gold: Floats | float, true: Floats) -> dict[str, Floats]:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = {"precision": tp / gold, "recall": tp / true, "f1": 2 * tp / (gold + true)}
-    return {name: np.nan_to_num(np.asarray(value, dtype=float)) for name, value in found.items()}
+    return {name: np.nan_to_num(value) for name, value in measures(tp, gold, true).items()}
 
 
 def refuse_of_spans(**given: object) -> None:

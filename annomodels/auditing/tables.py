@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,20 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.auditing.answers import Answers
-from annomodels.auditing.design import places
-from annomodels.auditing.estimator import Estimator, Observed, further
-from annomodels.auditing.rectify import ENDS, LEVEL, prediction_powered, weighted
+from annomodels.auditing.design import places, say
+from annomodels.auditing.estimator import (
+    ENDS,
+    LEVEL,
+    Estimator,
+    Observed,
+    further,
+    prediction_powered,
+    weighted,
+)
+from annomodels.coefficients.tables import over
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.summaries.draws import estimated
 from annomodels.summaries.gold.coverage import LIMITS
 from annomodels.summaries.trust.known_truth import expected_range, to_be_expected
@@ -40,7 +49,7 @@ def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
     if not found:
         what = f"None of these items is in the fit: {some(list(given))}."
         remedy = f"Use the names that items have there, such as {some(list(fit.data.items)[:3])}."
-        raise AnnotationError(Problem(what, remedy=remedy))
+        raise AnnotationError(what, remedy=remedy)
     names = tuple(sorted(set(found.values()), key=label_text))
     code = {name: n for n, name in enumerate(names)}
     codes = np.full(fit.data.n_items, -1)
@@ -49,7 +58,6 @@ def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
 
 
 def units_of(member: Ints, inside: Bools) -> tuple[Ints, Ints]:
-    """Return the items in groups, and their groups."""
     item = np.flatnonzero((member >= 0) & inside)
     return item, member[item]
 
@@ -68,7 +76,6 @@ def three(name: str, draws: Floats, bare: bool = False) -> dict[str, Floats]:
 def row_of(
     quantity: str, label: Hashable, draws: Floats, audit: Three, model: Three
 ) -> dict[str, object]:
-    """Return a row of the table of all items."""
     found: dict[str, object] = {"quantity": quantity, "label": label}
     found |= three("value", draws, bare=True)
     for name, values in (("audit", audit), ("model", model)):
@@ -82,8 +89,6 @@ CELLS, FEWEST_DRAWS = 20_000_000, 400
 
 @dataclass(eq=False)
 class Tables:
-    """Consistent tables of one estimate."""
-
     fit: Fit
     estimator: Estimator
     seen: Observed
@@ -116,7 +121,6 @@ class Tables:
         return np.asarray(truth == label, dtype=float)
 
     def overall(self) -> pd.DataFrame:
-        """Tabulate accuracy, wrong labels and the prevalence of each label."""
         wrong, _ = self.drawn(WRONG)
         n, audit = self.n_items, self._audit(WRONG)
         model = self._model(WRONG)
@@ -217,14 +221,15 @@ class Tables:
             out[:, audited] = self.estimator.within(of_group, label, self.seen, draws, rng)
         return out
 
-    def truth(self) -> Ints:
-        """Return the truth of each item that was drawn and judged, else -1."""
-        truth = np.full(self.data.n_items, -1)
-        truth[self.seen.item] = self.seen.truth
-        return truth
+    @cached_property
+    def judged(self) -> tuple[Ints, Ints, Ints]:
+        """Place of the audited item, coder and label of each label of an audited item."""
+        place = np.full(self.data.n_items, -1)
+        place[self.seen.item] = np.arange(len(self.seen.item))
+        at = place[self.data.item]
+        return at[at >= 0], self.data.coder[at >= 0], self.data.label[at >= 0]
 
     def thresholds(self) -> pd.DataFrame:
-        """Tabulate the accuracy of gold labels by minimum probability."""
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
         rows = []
         for number, limit in enumerate(LIMITS[1:]):
@@ -242,15 +247,13 @@ class Tables:
         return pd.DataFrame(rows)
 
     def needs(self, design: Design | None) -> pd.DataFrame:
-        """Tabulate the width of the interval of accuracy after further audited items."""
-        had = self.seen.item if design is None else design.items(self.fit)
+        had = self.seen.item if design is None else design.items(self.data.items)
         had = had[self.estimator.inside[had]]
         drawn = self.estimator.strata.count(had).astype(np.int64)
         found = further(self.estimator, self.seen, drawn)
         return pd.DataFrame(found, columns=["further", "width", "width_audit_alone"])
 
     def draws(self) -> xr.Dataset:
-        """Return the draws of the table."""
         wrong, _ = self.drawn(WRONG)
         labels = [label_text(label) for label in self.data.labels]
         return xr.Dataset(
@@ -263,7 +266,6 @@ class Tables:
         )
 
     def sentences(self) -> list[str]:
-        """Describe the error of the model."""
         if not len(self.seen.item):
             return []
         n, wrong = len(self.seen.item), int(self.estimator.found(WRONG, self.seen).sum())
@@ -280,21 +282,8 @@ class Tables:
                 name = "the number of wrong labels"
                 names.append(name if label < 0 else f"the share of {label_text(labels[label])}")
         of = " and".join(", ".join(names).rsplit(",", 1))
-        against = (
-            f"The audit contradicts the fit about {of}: the estimate of the fit is outside "
-            "the interval of the audit alone, at 5 % over all tests."
-        )
-        return [
-            *([against] if names else []),
-            f"Of {n:,} audited gold labels {wrong:,} {'is' if wrong == 1 else 'are'} wrong "
-            f"(expected by P(truth): {said}).",
-        ]
-
-
-def _part(part: Floats, whole: Floats | Ints) -> Floats:
-    """Divide by `whole`; NaN if it is 0."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(whole > 0, part / whole, np.nan)
+        against = [say("contradicted", of=of)] if names else []
+        return [*against, say("wrong", n=n, wrong=wrong, expected=said)]
 
 
 # maximum number of slices for pairwise comparisons
@@ -302,7 +291,6 @@ MOST_COMPARED = 12
 
 
 def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tabulate accuracy and prevalence of each slice, and the differences between slices."""
     tables: list[pd.DataFrame] = []
     between: list[pd.DataFrame] = []
     for number, (name, (member, names)) in enumerate(by.items()):
@@ -317,8 +305,8 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
                 share = 1 - share  # the complement of the first label
             else:
                 stream = 1_000_004, number, label + 1
-                share = _part(t.groups(label, (item, group), len(names), stream), n)
-            told = _part(np.bincount(group, t.estimator.told(label)[item], len(names)), n)
+                share = over(t.groups(label, (item, group), len(names), stream), n)
+            told = over(np.bincount(group, t.estimator.told(label)[item], len(names)), n)
             quantity, of = "prevalence", t.data.labels[label]
             if label == WRONG:
                 share, told, quantity, of = 1 - share, 1 - told, "accuracy", ""
@@ -340,7 +328,6 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
 
 
 def stacked(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate nonempty tables."""
     full = [table for table in tables if len(table)]
     return pd.concat(full, ignore_index=True) if full else pd.DataFrame()
 
@@ -408,40 +395,28 @@ def accuracies(t: Tables) -> tuple[Floats, Ints]:
     rng = np.random.default_rng([t.seed, 1_000_002])
     shares = t.some(WRONG, data.n_coders)
     right, n = t.estimator.coders(t.seen, shares, labels, data.n_coders, rng)
-    return _part(right, n), n
+    return over(right, n), n
 
 
 def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
-    """Tabulate the accuracy of each coder from its draws."""
-    data = t.data
-    truth = t.truth()[data.item]
-    judged = truth >= 0
-    hit = judged & (data.label == truth)
-    return pd.DataFrame(
-        {
-            "coder": list(data.coders),
-            "n": n,
-            "audited": np.bincount(data.coder[judged], minlength=data.n_coders),
-            "right": np.bincount(data.coder[hit], minlength=data.n_coders),
-        }
-        | three("share_right", share)
-    )
+    at, coder, label = t.judged
+    right = coder[label == t.seen.truth[at]]
+    audited, hits = (np.bincount(who, minlength=t.data.n_coders) for who in (coder, right))
+    counts = {"coder": list(t.data.coders), "n": n, "audited": audited, "right": hits}
+    return pd.DataFrame(counts | three("share_right", share))
 
 
 def classes(t: Tables) -> pd.DataFrame:
-    """Tabulate the recall of each coder for each label."""
     # by the audited items alone: a model does not detect items that all coders mislabel
     data, rows = t.data, []
     columns = ["coder", "label", "audited", "right", "share", "share_low", "share_high"]
     if data.n_coders * data.n_labels > MOST_CLASSES:
         return pd.DataFrame(columns=columns)
-    place = np.full(data.n_items, -1)
-    place[t.seen.item] = np.arange(len(t.seen.item))
+    every, who, given = t.judged
     n = np.bincount(data.coder, minlength=data.n_coders)
     for label, coder in product(range(data.n_labels), range(data.n_coders)):
-        here = np.flatnonzero((data.coder == coder) & (place[data.item] >= 0))
-        here = here[t.seen.truth[place[data.item[here]]] == label]
-        at, right = place[data.item[here]], (data.label[here] == label).astype(float)
+        here = (who == coder) & (t.seen.truth[every] == label)
+        at, right = every[here], (given[here] == label).astype(float)
         cluster = None if t.cluster is None else t.cluster[at]
         share: Three = (np.nan,) * 3
         if len(at):
@@ -452,14 +427,10 @@ def classes(t: Tables) -> pd.DataFrame:
 
 
 def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
-    """Tabulate the effective number of coders, and gold labels against the best coder."""
     data, rows = t.data, []
-    place = np.full(data.n_items, -1)
-    place[t.seen.item] = np.arange(len(t.seen.item))
-    judged = place[data.item] >= 0
-    at, coder = place[data.item[judged]], data.coder[judged]
+    at, coder, label = t.judged
     errors = np.full((len(t.seen.item), data.n_coders), np.nan)
-    errors[at, coder] = data.label[judged] != t.seen.truth[at]
+    errors[at, coder] = label != t.seen.truth[at]
     rng = np.random.default_rng([t.seed, 1_000_006])
     worth, together = effective(errors, t.weights, min(t.n_draws, PANEL_DRAWS), rng)
     found = [("effective_coders", "", worth), ("error_correlation", "", together)]

@@ -212,7 +212,7 @@ def _estimated(
     threshold: float | None = None,
 ) -> Summary:
     from annomodels.auditing.design import design_at
-    from annomodels.auditing.spans import estimate_spans, judged_spans
+    from annomodels.auditing.spans import Documents, estimate_spans, judged_spans
 
     judged: dict[str, Any] = {}
     for path in paths:
@@ -222,7 +222,7 @@ def _estimated(
             raise AnnotationError(what, path, "Keep one judgment of each document.")
         judged |= more
     designs = [*([place] if place else []), *(Path(path).with_name("audit.json") for path in paths)]
-    design = next(filter(None, (design_at(path, fit) for path in designs)), None)
+    design = next(filter(None, (design_at(path, Documents(fit)) for path in designs)), None)
     if design is None:
         warn("No design of an audit was found: the judged documents count as drawn at random.")
     seed, drawn = fit.seed if seed is None else seed, None if design is None else design.drawn

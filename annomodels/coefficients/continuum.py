@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -14,8 +14,9 @@ from scipy import sparse
 
 from annomodels.coefficients.catalogue import SPAN_F1, UNITIZING, Coefficient
 from annomodels.coefficients.formulas import less
-from annomodels.coefficients.overlaps import meeting, others_there
+from annomodels.coefficients.reasons import say
 from annomodels.coefficients.result import Agreement
+from annomodels.coefficients.rows import ranges
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.data.validation import counted, is_blank, number_or_nan
 from annomodels.errors import AnnotationError, NotApplicable, Problem
@@ -117,25 +118,37 @@ class Units:
         everyone = _sorted(
             {unit.coder for unit in units} | set(coders or ()) | {c for _, c in worked or ()}
         )
+        return cls.of(units, texts, everyone, lengths, begins, worked)
+
+    @classmethod
+    def of(
+        cls,
+        units: Sequence[Unit],
+        texts: tuple[Hashable, ...],
+        coders: tuple[Hashable, ...],
+        lengths: ByText,
+        begins: ByText = 0,
+        done: Set[tuple[Hashable, Hashable]] | None = None,
+    ) -> Units:
+        """Code units that need no check."""
         labels = _sorted({unit.label for unit in units})
-        place = [{name: n for n, name in enumerate(names)} for names in (texts, everyone, labels)]
-        units.sort(key=lambda u: (place[0][u.text], place[1][u.coder], place[2][u.label], u.start))
-        active = np.ones((len(texts), len(everyone)), dtype=bool)
-        if worked is not None:
-            pairs = [(text, coder) in worked for text in texts for coder in everyone]
-            active = np.array(pairs).reshape(active.shape)
+        place = [{name: n for n, name in enumerate(names)} for names in (texts, coders, labels)]
+        rows = [(place[0][u.text], place[1][u.coder], place[2][u.label], *u[2:4]) for u in units]
+        table = np.array(sorted(rows), dtype=float).reshape(-1, 5).T
+        text, coder, label = table[:3].astype(np.int64)
+        pairs = [done is None or (text, coder) in done for text in texts for coder in coders]
         return cls(
-            text=np.array([place[0][u.text] for u in units], dtype=np.int64),
-            coder=np.array([place[1][u.coder] for u in units], dtype=np.int64),
-            start=np.array([u.start for u in units], dtype=float),
-            end=np.array([u.end for u in units], dtype=float),
-            label=np.array([place[2][u.label] for u in units], dtype=np.int64),
+            text=text,
+            coder=coder,
+            start=table[3],
+            end=table[4],
+            label=label,
             texts=texts,
-            coders=everyone,
+            coders=coders,
             labels=labels,
             begin=_of_texts(begins, texts),
             length=_of_texts(lengths, texts),
-            active=active,
+            active=np.array(pairs, dtype=bool).reshape(len(texts), len(coders)),
         )
 
     @classmethod
@@ -183,7 +196,7 @@ class Units:
         except TypeError:
             what = f"{type(frame).__name__} is not a data frame."
             remedy = "Give a data frame of pandas or polars, or use Units.from_records."
-            raise AnnotationError(Problem(what, remedy=remedy)) from None
+            raise AnnotationError(what, remedy=remedy) from None
         wanted = dict(zip(COLUMNS, (text, coder, start, end, label), strict=True))
         missing = [name for name in wanted.values() if name and name not in table.columns]
         if missing:
@@ -301,7 +314,7 @@ def _pairs(done: Iterable[Any]) -> set[tuple[Hashable, Hashable]]:
     wrong = [x for x in listed if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2]
     if wrong:
         remedy = "Name the text and the coder of everybody who worked on a text."
-        raise AnnotationError(Problem(f"{wrong[0]!r} is not a pair (text, coder).", "done", remedy))
+        raise AnnotationError(f"{wrong[0]!r} is not a pair (text, coder).", "done", remedy)
     return {(text, coder) for text, coder in listed}
 
 
@@ -351,6 +364,43 @@ def _check_spans(
             )
             remedy = "Fix the positions, or lengths= and begins=."
             yield Problem(wrong, f"row {number}", remedy)
+
+
+def meeting(layer: Ints, coder: Ints, start: Floats, end: Floats) -> tuple[Ints, Ints]:
+    """Return all pairs of units of a layer by different coders that overlap, each both ways."""
+    order = np.lexsort((start, coder, layer))
+    places, ranks = np.unique(np.concatenate([start[order], end[order]]), return_inverse=True)
+    first, last = np.split(ranks.astype(np.int64), 2)
+    layer, coder = layer[order], coder[order]
+    layer_begins = np.diff(layer, prepend=-1) != 0
+    cell = np.cumsum(layer_begins | (np.diff(coder, prepend=-1) != 0)) - 1
+    # one sorted array searches the units of all coders and layers at once
+    starts = cell * len(places) + first
+    ends = np.maximum.accumulate(cell * len(places) + last)
+    of_layer = np.cumsum(layer_begins) - 1
+    cells = np.searchsorted(of_layer, np.arange(of_layer.max(initial=-1) + 2))
+    first_cell = np.append(cell, cell.max(initial=-1) + 1)[cells]
+    one, other = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for n in range(int(np.diff(first_cell).max(initial=0))):
+        theirs = first_cell[of_layer] + n
+        rows = np.flatnonzero((theirs < first_cell[of_layer + 1]) & (theirs != cell))
+        begin = theirs[rows] * len(places)
+        low = np.searchsorted(ends, begin + first[rows], side="right")
+        high = np.searchsorted(starts, begin + last[rows], side="left")
+        found, owner = ranges(low, np.maximum(high - low, 0))
+        owner = rows[owner]
+        there = last[found] > first[owner]  # a longer unit may have begun before them
+        one.append(order[owner[there]])
+        other.append(order[found[there]])
+    return np.concatenate(one), np.concatenate(other)
+
+
+def others_there(layer: Ints, coder: Ints, pairs: tuple[Ints, Ints]) -> Ints:
+    """Count, for each unit, the other coders with a unit that overlaps it [unit]."""
+    one, other = pairs
+    coders = int(coder.max(initial=0)) + 1
+    met = np.unique(one * coders + coder[other]) // coders
+    return np.bincount(met, minlength=len(layer))
 
 
 @dataclass(frozen=True, eq=False)
@@ -495,13 +545,9 @@ def alpha_u(
     unfit = ""
     notes: tuple[str, ...] = ()
     if units.n_coders < 2:
-        few = "only one coder" if units.n_coders else "no coder"
-        unfit = f"The units have {few}. Name all of them with coders=."
+        unfit = say("one_coder" if units.n_coders else "no_coder")
     if any((x != np.round(x)).any() for x in (units.start, units.end)):
-        notes = (
-            "Positions are not whole numbers. Alpha for units counts steps of 1: "
-            "multiply the positions so that a step is the smallest difference that matters.",
-        )
+        notes = (say("positions"),)
     n_units = sum(int(one.units.sum()) for one in layers)
     found = _agreement(units, UNITIZING, n_units, measure, draws, seed, unfit)
     title = found.title if label is None else f"{found.title}, {label}"
@@ -532,23 +578,21 @@ def _agreement(
     notes: tuple[str, ...] = ()
     reason, note = ("one_coder", unfit) if unfit else ("", "")
     if not reason and not n_texts:
-        reason, note = "no_overlap", "No text was worked on by two coders."
+        reason, note = "no_overlap", say("no_text")
     elif not reason and not n_units:
-        reason = "no_variation"
-        note = "Nobody marked a unit in a text that two coders worked on."
+        reason, note = "no_variation", say("no_unit")
     if not reason:
         point = measure(np.ones(units.n_texts))
         if np.isnan(point.value):
-            reason, note = "zero_expected_disagreement", "Chance alone would not disagree: 0/0."
+            reason, note = "zero_expected_disagreement", say("no_disagreement")
         elif n_texts < 2:
-            reason, note = "too_few_items", "One text says nothing about others: no interval."
+            reason, note = "too_few_items", say("one_text")
         elif draws:
             # random weights of the texts (Rubin 1981), shape [draw, text]
             weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
             weights *= n_texts / weights.sum(-1, keepdims=True)
             drawn = measure(weights).value
-            few = " With so few the interval is rough." if n_texts < FEW_TEXTS else ""
-            notes = (f"Interval: Bayesian bootstrap over {n_texts:,} texts.{few}",)
+            notes = (say("few_texts" if n_texts < FEW_TEXTS else "texts", n=n_texts),)
     return Agreement(
         name=entry.name,
         title=entry.title,

@@ -351,10 +351,8 @@ def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
         note = "The table has 1 on its diagonal and was taken as weights of agreement."
     if table.shape != (n, n):
         raise AnnotationError(
-            Problem(
-                f"The table of distances has the shape {table.shape}, but there are {n} labels.",
-                remedy="Give one row and one column for each label, in the order of the labels.",
-            )
+            f"The table of distances has the shape {table.shape}, but there are {n} labels.",
+            remedy="Give one row and one column for each label, in the order of the labels.",
         )
     problems = []
     same = np.eye(n, dtype=bool)

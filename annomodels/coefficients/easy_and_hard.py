@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 
 from annomodels.coefficients.intervals import interval
+from annomodels.coefficients.reasons import say
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.tables import over
-from annomodels.data.columns import columns, percent
+from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
+TITLE = "Easy and hard items"
 QUANTITIES = ("hard", "guessed", "wrong")
 
 
@@ -85,14 +87,11 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Su
     low, high = interval(drawn.T, value=values)
     table = pd.DataFrame({"quantity": QUANTITIES, "value": values, "low": low, "high": high})
     draws = xr.Dataset({"share": (("draw", "quantity"), drawn.T)}, {"quantity": list(QUANTITIES)})
-    note = _sentence(values, low[0], high[0])
-    return Summary(
-        "Easy and hard items",
-        table,
-        draws if drawn.size else xr.Dataset(),
-        (note,),
-        columns("quantity value"),
-    )
+    code = "easy_hard" if math.isnan(low[0]) else "easy_hard_interval"
+    words = {**dict(zip(QUANTITIES, values, strict=True)), "low": low[0], "high": min(high[0], 1.0)}
+    note = say("no_easy_hard" if math.isnan(values[0]) else code, **words)
+    shown = columns("quantity value")
+    return Summary(TITLE, table, draws if drawn.size else xr.Dataset(), (note,), shown)
 
 
 def _shares(d_o: Floats, d_e: Floats) -> Floats:
@@ -100,18 +99,3 @@ def _shares(d_o: Floats, d_e: Floats) -> Floats:
     hard = over(d_o, d_e)
     guessed = over(hard * (1 - d_e), 1 - np.asarray(d_o))
     return np.stack([hard, guessed, hard * d_e])
-
-
-def _sentence(values: Floats, low: float, high: float) -> str:
-    if math.isnan(values[0]):
-        return (
-            "Easy and hard items cannot explain this: agreement is not defined, or lower than "
-            "guesses would give."
-        )
-    span = "" if math.isnan(low) else f" ({percent(low, 0)} to {percent(min(high, 1.0), 0)})"
-    hard, guessed, wrong = (percent(value, 0) for value in values)
-    return (
-        f"If coders agree on every easy item and guess on hard ones, {hard}{span} of the items are "
-        f"hard; {guessed} of the items on which two coders agree were guessed; about {wrong} of "
-        "one coder's labels are wrong."
-    )

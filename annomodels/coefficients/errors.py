@@ -11,10 +11,9 @@ from scipy import special
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.distances import Ordinal, Squared
 from annomodels.coefficients.reasons import used_items
-from annomodels.coefficients.rows import CONVENTIONS
+from annomodels.coefficients.rows import CONVENTIONS, Basis
 from annomodels.coefficients.sums import of_items, without_each_item
 from annomodels.coefficients.tables import over
-from annomodels.coefficients.weights import Basis
 from annomodels.data.columns import percent
 from annomodels.errors import NotApplicable
 

@@ -28,19 +28,6 @@ def pair_joint(prevalence: ArrayLike, first: ArrayLike, second: ArrayLike) -> Fl
     return np.asarray(np.swapaxes(a * p, -1, -2) @ b)
 
 
-def implied_pair(
-    prevalence: ArrayLike,
-    confusion_a: ArrayLike,
-    confusion_b: ArrayLike,
-    name: str,
-    values: ArrayLike | None = None,
-) -> Floats:
-    """Return the model-implied coefficient of two coders, who need not share an item."""
-    joint, entry = pair_joint(prevalence, confusion_a, confusion_b), _entry(name)
-    metric = _metric(entry, joint.shape[-1], "nominal", values)
-    return evaluate_with(entry.expectation, from_joint(joint), metric).value
-
-
 def implied(
     prevalence: ArrayLike,
     confusion: ArrayLike,

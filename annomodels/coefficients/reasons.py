@@ -17,13 +17,14 @@ from annomodels.coefficients.rows import (
     CONVENTIONS,
     PAIRWISE,
     Duplicates,
+    Request,
     Rows,
+    Sample,
     constant_labels,
     intra_coder,
     meetings,
 )
 from annomodels.coefficients.tables import Evaluated
-from annomodels.coefficients.weights import Request, Sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.messages import messages_beside, note
 from annomodels.errors import NotApplicable, Note, Option, Verb

@@ -13,7 +13,7 @@ import pandas as pd
 
 from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
-from annomodels.coefficients.weights import Basis
+from annomodels.coefficients.rows import Basis
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import columns
 from annomodels.data.html import Html
@@ -132,7 +132,7 @@ class Agreement(Drawn, Html):
         NotApplicable
             When the coefficient has no draws.
         """
-        from annomodels.coefficients.evaluation import draw_parts
+        from annomodels.coefficients.sums import draw_parts
 
         basis = self._basis()
         if self.draws is None:

@@ -26,7 +26,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span, union
 from annomodels.data.validation import counted, is_missing
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, valid_seed
 
 Which = Literal["alpha", "K"]
 By = Literal["document", "genre"]
@@ -100,7 +100,7 @@ def alpha(
     others: tuple[list[SetLabels], Cut] | None = None
     if observed is not None:
         others = [_coded(_table(observed))], "whole"
-    found = together(pieces([_coded(table)], apart, observed=others), apart)
+    found = together(pieces([_coded(table)], apart, observed=others), apart, coefficient == "K")
     return result(found, coefficient, name, len(table), "sets")
 
 
@@ -182,11 +182,11 @@ def agreement(
         coders = len({coder for document in group for coder in document.layers})
         unfinished = f"Dropped: {counted(errors, 'expression')} with an unfinished judgment."
         notes = (unfinished,) if errors else ()
-        found = together(added, function)
+        nominal = coefficient == "K"
+        found = together(added, function, nominal)
         whole = result(found, coefficient, name, coders, condition.title, notes)
         if draws < 1 or not math.isfinite(whole.value):
             return whole
-        nominal = coefficient == "K"
         drawn = chance_corrected_draws(added, function, nominal, draws, valid_seed(seed))
         return replace(whole, draws=drawn, notes=notes if drawn is not None else (*notes, TOO_FEW))
 
@@ -234,16 +234,15 @@ def result(
     if coefficient not in ("alpha", "K"):
         raise NotApplicable(f"coefficient={coefficient!r} is unknown. Use 'alpha' or 'K'.")
     nominal = coefficient == "K"
-    expected, value = found.expected(nominal), found.coefficient(nominal)
     reason = "zero_expected_disagreement" if found.n_labels else "no_overlap"
-    reason = reason if math.isnan(value) else ""
+    reason = reason if math.isnan(found.value) else ""
     title = "K" if nominal else f"Krippendorff's alpha, {distance}"
     return Agreement(
         name=find(coefficient).name,
         title=f"{title}, {labels}",
-        value=value,
+        value=found.value,
         observed=1 - found.observed if nominal else found.observed,
-        expected=1 - expected if nominal else expected,
+        expected=1 - found.expected if nominal else found.expected,
         kind="agreement" if nominal else "disagreement",
         n_items=found.n_items,
         n_coders=n_coders,
@@ -270,7 +269,7 @@ def _table(labels: Labels) -> Table:
         if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
             what = f"The labels of a coder were expected, but this is {given!r}."
             remedy = "Give {coder: {item: label}}, or one list of labels for each coder."
-            raise AnnotationError(Problem(what, f"coder {coder}", remedy))
+            raise AnnotationError(what, f"coder {coder}", remedy)
         cells = given.items() if isinstance(given, Mapping) else enumerate(given)
         out[coder] = {
             item: frozenset(cell) if isinstance(cell, (Set, list, tuple)) else str(cell)
@@ -369,7 +368,7 @@ def antecedent_positions(
             rows.append((f"{document.id}#{key[1].name}", coder, position))
     if not rows:
         what = "No expression has an antecedent."
-        raise AnnotationError(Problem(what, remedy="Give judgments with readings."))
+        raise AnnotationError(what, remedy="Give judgments with readings.")
     return Annotations.from_records(rows, scale="interval")
 
 

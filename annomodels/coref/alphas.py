@@ -204,20 +204,11 @@ class LabelBuilder:
 
 
 class Disagreement(NamedTuple):
+    value: float  # alpha or K; NaN if the expected distance is 0
     observed: float  # mean distance of two labels of an item
-    drawn: float  # mean distance of two labels drawn with replacement from all (pi, K)
+    expected: float  # of two labels drawn from all, without (alpha) or with replacement (K)
     n_items: int  # items with two labels or more, and their labels
     n_labels: int
-
-    def expected(self, nominal: bool) -> float:
-        """Return the mean distance of two labels, with (K) or without replacement (alpha)."""
-        n = self.n_labels
-        return self.drawn if nominal else self.drawn * n / (n - 1) if n > 1 else math.nan
-
-    def coefficient(self, nominal: bool) -> float:
-        """Return K or alpha; NaN if the expected distance is 0."""
-        expected = self.expected(nominal)
-        return 1 - self.observed / expected if expected > 0 else math.nan
 
 
 @dataclass(frozen=True)
@@ -262,11 +253,11 @@ def pieces(
     return found
 
 
-def together(found: Sequence[Piece], distance: SizeDistance) -> Disagreement:
-    """Combine the contributions of documents to the disagreement."""
+def together(found: Sequence[Piece], distance: SizeDistance, nominal: bool = False) -> Disagreement:
+    """Combine the contributions of documents to the disagreement; K if it is nominal."""
     n = sum(piece.n_labels for piece in found)
     if not n:
-        return Disagreement(math.nan, math.nan, 0, 0)
+        return Disagreement(math.nan, math.nan, math.nan, 0, 0)
     words, sizes = Counter[str](), Counter[int]()
     for piece in found:
         words.update(piece.words)
@@ -275,12 +266,12 @@ def together(found: Sequence[Piece], distance: SizeDistance) -> Disagreement:
     empty = sizes.pop(0, 0)
     others, weight = (np.array(list(each), dtype=np.int64) for each in (sizes, sizes.values()))
     alike += empty**2 + 2 * empty * float((weight * (1 - distance(0, others, 0))).sum())
-    return Disagreement(
-        observed=sum(piece.apart for piece in found) / sum(piece.n_observed for piece in found),
-        drawn=1 - (alike + sum(piece.alike for piece in found)) / n**2,
-        n_items=sum(piece.n_items for piece in found),
-        n_labels=n,
-    )
+    observed = sum(piece.apart for piece in found) / sum(piece.n_observed for piece in found)
+    expected = 1 - (alike + sum(piece.alike for piece in found)) / n**2
+    if not nominal:
+        expected = expected * n / (n - 1) if n > 1 else math.nan
+    value = 1 - observed / expected if expected > 0 else math.nan
+    return Disagreement(value, observed, expected, sum(piece.n_items for piece in found), n)
 
 
 def _within(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
@@ -380,9 +371,9 @@ def chance_corrected_draws(
     own = [piece for piece in found if piece.n_labels]
     if len(own) < FEWEST:
         return None
-    whole = together(own, distance).coefficient(nominal)
-    rest = [together([*own[:t], *own[t + 1 :]], distance) for t in range(len(own))]
-    without = np.array([one.coefficient(nominal) for one in rest])
+    whole = together(own, distance, nominal).value
+    rest = (together([*own[:t], *own[t + 1 :]], distance, nominal) for t in range(len(own)))
+    without = np.array([one.value for one in rest])
     values = len(own) * whole - (len(own) - 1) * without
     if np.isnan(values).any():
         return None

@@ -8,7 +8,7 @@ from annomodels.coref.clusterings import Clusters, groups_of
 from annomodels.data.document import Document
 from annomodels.data.expressions import Markable, Span
 from annomodels.data.layers import Judgment, Layer
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 
 
 def document(
@@ -101,7 +101,7 @@ def document_of_judgments(
         if strange:
             what = f"{strange[0]!r} is judged, but is not a markable."
             remedy = "Name it in `order`, or in `turns`."
-            raise AnnotationError(Problem(what, f"coder {coder}", remedy))
+            raise AnnotationError(what, f"coder {coder}", remedy)
         judgments = {
             one: Judgment(
                 one,

@@ -12,7 +12,7 @@ import numpy as np
 
 from annomodels.data.layers import Layer
 from annomodels.data.validation import counted, is_missing, some
-from annomodels.errors import AnnotationError, DataWarning, Problem
+from annomodels.errors import AnnotationError, DataWarning
 from annomodels.types import Ints
 
 Clusters = Iterable[Iterable[Any]] | Mapping[Any, Any] | Layer
@@ -42,7 +42,7 @@ def groups_of(clusters: Clusters, name: str, *, keep_first: bool = False) -> lis
         what = f"In two clusters: {counted(len(set(twice)), 'mention')} ({names})."
         if not keep_first:
             remedy = "A mention belongs to one cluster; merge the clusters or choose one."
-            raise AnnotationError(Problem(what, name, remedy))
+            raise AnnotationError(what, name, remedy)
         warnings.warn(f"{name}: {what} The first copy is kept.", DataWarning, stacklevel=3)
     return [members for members in found if members]
 
@@ -58,12 +58,12 @@ def _sets(clusters: Iterable[Any] | Mapping[Any, Any], name: str) -> list[list[A
         return list(found.values())
     remedy = 'Give clusters such as [{"a", "b"}, {"c"}], or {"a": 1, "b": 1, "c": 2}.'
     if isinstance(clusters, (str, bytes)) or not isinstance(clusters, Iterable):
-        raise AnnotationError(Problem(f"{clusters!r} is not a clustering.", name, remedy))
+        raise AnnotationError(f"{clusters!r} is not a clustering.", name, remedy)
     out = []
     for cluster in clusters:
         if isinstance(cluster, (str, bytes)) or not isinstance(cluster, Iterable):
             what = f"{cluster!r} is not a cluster, that is, not a set of mentions."
-            raise AnnotationError(Problem(what, name, remedy))
+            raise AnnotationError(what, name, remedy)
         out.append(list(cluster))
     return out
 
@@ -75,7 +75,7 @@ def _hashable(mention: Any, name: str) -> Hashable:
         hash(mention)
     except TypeError as error:
         what = f"{mention!r} cannot name a mention."
-        raise AnnotationError(Problem(what, name, "Use texts, numbers or tuples.")) from error
+        raise AnnotationError(what, name, "Use texts, numbers or tuples.") from error
     return mention  # type: ignore[no-any-return]
 
 
@@ -121,7 +121,7 @@ def overlap(
             'Use missing="singleton" if such a mention corefers with nothing for the other '
             'coder, or missing="drop" to compare the shared ones only.'
         )
-        raise AnnotationError(Problem(what, remedy=remedy))
+        raise AnnotationError(what, remedy=remedy)
     if missing == "singleton":
         for rest, where in ((only_y, where_x), (only_x, where_y)):
             start = len(x) if where is where_x else len(y)

@@ -96,11 +96,9 @@ def _rows(data: Any) -> list[tuple[str, str, str]]:
     missing = [name for name in COLUMNS if name not in list(frame.columns)]
     if missing:
         raise AnnotationError(
-            Problem(
-                f"The table has no column {' and no column '.join(missing)}.",
-                f"columns {', '.join(map(str, frame.columns))}",
-                "Give one row per judgment, with the columns item, coder and label.",
-            )
+            f"The table has no column {' and no column '.join(missing)}.",
+            f"columns {', '.join(map(str, frame.columns))}",
+            "Give one row per judgment, with the columns item, coder and label.",
         )
     columns = [list(frame[name]) for name in COLUMNS]
     problems = []
@@ -165,7 +163,7 @@ def silver(fit: Fit, corpus: Corpus, at_least: float = 0.5) -> list[Document]:
     if strange:
         what = f"{len(strange):,} mentions of the fit are in none of the documents: {strange[0]!r}."
         remedy = "Give the documents that were fitted."
-        raise AnnotationError(Problem(what, remedy=remedy))
+        raise AnnotationError(what, remedy=remedy)
     return out
 
 

@@ -16,7 +16,7 @@ from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Layer
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable
 
 Match = Literal["exact", "head", "partial"]
 Mention = Markable | Span | Mapping[str, Any] | Iterable[int]
@@ -139,7 +139,7 @@ def _only_mentions(mentions: list[Any]) -> list[Mention]:
     wrong = [m for m in mentions if not isinstance(m, (Markable, Span, tuple, frozenset))]
     if wrong:
         what = f"{wrong[0]!r} has no words, so it can only match exactly."
-        raise AnnotationError(Problem(what, remedy="Give mentions as Markable or Span."))
+        raise AnnotationError(what, remedy="Give mentions as Markable or Span.")
     # The keys of a layer are (level, span).
     return [m[1] if isinstance(m, tuple) and isinstance(m[-1], Span) else m for m in mentions]
 
@@ -162,7 +162,7 @@ def _head(mention: tuple[Span, int | None]) -> int:
     if len(span) == 1:
         return span.start
     what = f"The mention on the words {span.name} has no head."
-    raise AnnotationError(Problem(what, remedy="Give heads, or match exactly."))
+    raise AnnotationError(what, remedy="Give heads, or match exactly.")
 
 
 def mention_agreement(
@@ -221,7 +221,7 @@ def _of_two(
         else f"The documents have {len(coders)} coders, and two have to be compared."
     )
     remedy = f"Name two of {', '.join(coders[:12])}."
-    raise AnnotationError(Problem(what, remedy=remedy))
+    raise AnnotationError(what, remedy=remedy)
 
 
 def _heads(document: Document, layer: Layer) -> dict[Key, int]:
@@ -231,7 +231,7 @@ def _heads(document: Document, layer: Layer) -> dict[Key, int]:
         number = counted(len(missing), "mention")
         what = f"{number} of {layer.coder} without a head, such as {text!r}."
         remedy = "Give heads, or compare whole mentions."
-        raise AnnotationError(Problem(what, f"document {document.id}", remedy))
+        raise AnnotationError(what, f"document {document.id}", remedy)
     return {key: head for key, head in layer.heads.items() if head is not None}
 
 
@@ -258,7 +258,7 @@ def head_agreement(
             rows += [(name, coder, heads[coder][key]) for coder in coders]
     if not rows:
         what = "The two coders have no mention in common."
-        raise AnnotationError(Problem(what, remedy="Compare coders of the same mentions."))
+        raise AnnotationError(what, remedy="Compare coders of the same mentions.")
     data = Annotations.from_records(rows)
     return coefficient_of(data, "s_item", chance=chance, draws=0)
 

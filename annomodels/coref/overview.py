@@ -19,7 +19,7 @@ from annomodels.coref.conditions import condition_named, labels_of
 from annomodels.coref.posteriors import (
     PairPosterior,
     centred,
-    pair_blocks,
+    draws_of,
     pair_posterior,
     valid_draws,
 )
@@ -216,7 +216,7 @@ def coder_table(
         for coder, layer in document.layers.items():
             texts[coder] += 1
             mentions[coder] += len(layer.mentions)
-        values = _with_point(document, points, draws, np.random.default_rng([seed, 0, n]))
+        values = _with_point(document, points, draws, [seed, 0, n])
         for coder in document.coders:
             theirs = [x for pair, x in values.items() if coder in pair]
             rest = [x for pair, x in values.items() if coder not in pair]
@@ -249,18 +249,15 @@ def _centred(by_text: Sequence[Floats]) -> Floats:
 
 
 def _with_point(
-    document: Document, points: pd.DataFrame, draws: int, rng: np.random.Generator
+    document: Document, points: pd.DataFrame, draws: int, seed: list[int]
 ) -> dict[tuple[str, str], Floats]:
     """Return kappa of each coder pair, followed by its draws, shape [1 + draw]."""
     if len(document.layers) < 2:
         return {}
     rows = points[points["document"] == document.id]
     known = dict(zip(zip(rows["first"], rows["second"], strict=True), rows["kappa"], strict=True))
-    blocks = list(pair_blocks(document.codes, document.coders, draws, rng))
-    return {
-        pair: np.concatenate([[known[pair]], *(block[pair] for block in blocks)])
-        for pair in blocks[0]
-    }
+    drawn = draws_of(document, draws, seed)
+    return {pair: np.append(known[pair], values) for pair, values in drawn.items()}
 
 
 def _alone(documents: Sequence[Document], chain: str) -> tuple[Counter[str], Counter[str]]:

@@ -18,7 +18,7 @@ from annomodels.coefficients.sums import sparse_sum
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.tables import kappa_of, pair_agreement
 from annomodels.data.columns import columns
-from annomodels.data.document import Corpus, documents_of
+from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, valid_seed
@@ -208,6 +208,13 @@ def pair_blocks(
         yield found
 
 
+def draws_of(document: Document, draws: int, seed: list[int]) -> dict[tuple[str, str], Floats]:
+    """Draw kappa of every two coders of a text with two shared mentions, [draw] each."""
+    rng = np.random.default_rng(seed)
+    blocks = list(pair_blocks(document.codes, document.coders, draws, rng))
+    return {pair: np.concatenate([block[pair] for block in blocks]) for pair in blocks[0]}
+
+
 QUANTITIES = {
     "these_texts": "mean over these texts",
     "mean_over_texts": "mean over texts like these",
@@ -395,11 +402,8 @@ def pair_posterior(
     for n, document in enumerate(documents):
         if math.isfinite(points.get(document.id, math.nan)):
             kept.append(document)
-            rng = np.random.default_rng([seed, 0, n])
-            blocks = pair_blocks(document.codes, document.coders, draws, rng)
             # the mean over pairs of coders
-            means = [np.mean(list(block.values()), axis=0) for block in blocks]
-            values.append(np.concatenate(means))
+            values.append(np.mean([*draws_of(document, draws, [seed, 0, n]).values()], axis=0))
     if not kept:
         raise NotApplicable("No text has two mentions that two coders share. Check the mentions.")
     texts = pd.DataFrame(

@@ -1,27 +1,211 @@
-"""Model advice for a data set, as text."""
+"""Model advice for a data set, as text, and the uses that the data support."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.columns import Column, columns, percent
+from annomodels.data.messages import messages_beside, note
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, rated, some
-from annomodels.errors import AnnotationError, NotApplicable, Verb
-from annomodels.limits import SHARED_ITEMS
-from annomodels.models.catalog import class_of
+from annomodels.errors import AnnotationError, NotApplicable, Note, Verb
+from annomodels.fitting.run import default_model
+from annomodels.limits import (
+    CODER_MATRIX,
+    CODERS_COMPARED,
+    CONTESTED_LABELS,
+    ITEM_DIFFICULTY,
+    KNOWN_TESTED,
+    SHARED_ITEMS,
+)
+from annomodels.models.catalog import MODELS, OTHERS, class_of
 from annomodels.models.encoded import require_fittable
-from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
 from annomodels.summaries.trust.findings import scale_finding
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
+
+
+say = partial(note, messages_beside(__file__))
+
+
+@dataclass(frozen=True)
+class Facts:
+    items: int
+    coders: int
+    labels: int
+    annotations: int
+    per_item: float
+    per_coder: float
+    shared: float
+    scale: str
+    gold: int
+    repeats: int
+    agreement: float
+    usual: str = "stack"
+    most: int = 0
+
+
+def facts_of(data: Annotations) -> Facts:
+    once = data.without_repeats()
+    n = np.diff(once.starts)
+    busy = np.bincount(data.coder, minlength=data.n_coders)
+    pairs = float((n * (n - 1)).sum())
+    cell = once.item.astype(np.int64) * once.n_labels + once.label
+    votes = np.unique(cell, return_counts=True)[1]
+    same = float((votes * (votes - 1)).sum())
+    return Facts(
+        items=data.n_items,
+        coders=data.n_coders,
+        labels=data.n_labels,
+        annotations=len(data),
+        per_item=float(np.median(n)),
+        per_coder=float(np.median(busy[busy > 0])),
+        shared=float((n >= 2).mean()),
+        scale=data.scale,
+        gold=int((data.known >= 0).sum()),
+        repeats=data.repeats,
+        agreement=same / pairs if pairs else float("nan"),
+        usual=default_model(data),
+        most=int(n.max()),
+    )
+
+
+CROWD = 15
+
+
+@dataclass(frozen=True)
+class Rule:
+    model: str
+    when: Callable[[Facts], bool]
+    code: str  # of the reason
+
+    def said(self, facts: Facts) -> str:
+        return say(self.code, rows=facts.coders * facts.labels, **asdict(facts))
+
+
+FIRST = (
+    Rule("interval", lambda f: f.scale in ("interval", "ratio"), "interval"),
+    Rule("stack", lambda f: f.usual == "stack", "stack"),
+    Rule("pooled", lambda f: f.usual == "pooled", "pooled"),
+    Rule("hierarchical", lambda f: True, "no_stack"),
+)
+
+ALSO = (
+    Rule(
+        "hierarchical",
+        lambda f: f.scale in ("nominal", "ordinal") and f.coders < CROWD,
+        "few_coders",
+    ),
+    Rule(
+        "hierarchical", lambda f: f.scale in ("nominal", "ordinal") and f.coders >= CROWD, "crowd"
+    ),
+    Rule("ordinal", lambda f: f.scale == "ordinal" and f.labels >= 3, "ordinal"),
+    Rule(
+        "class-conditional",
+        lambda f: f.per_coder < CODER_MATRIX and f.labels >= 3,
+        "class_conditional",
+    ),
+    Rule(
+        "scalar-difficulty",
+        lambda f: f.per_item >= ITEM_DIFFICULTY and f.scale in ("nominal", "ordinal"),
+        "difficulty",
+    ),
+    Rule(
+        "consensus",
+        lambda f: f.gold >= KNOWN_TESTED and f.scale in ("nominal", "ordinal"),
+        "consensus",
+    ),
+    Rule(
+        "ambiguous",
+        lambda f: f.per_item >= CONTESTED_LABELS and f.labels >= 3 and f.scale == "nominal",
+        "ambiguous",
+    ),
+    Rule("spammers", lambda f: f.coders >= CROWD and f.scale == "nominal", "spammers"),
+)
+
+
+def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
+    """Return the rules that hold and whose model exists."""
+    return [
+        rule
+        for rule in rules
+        if (rule.model in MODELS or rule.model in OTHERS) and rule.when(facts)
+    ]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A use of the labels, and whether the data support it."""
+
+    what: str
+    why: str = ""
+
+
+def supports(data: Annotations) -> tuple[Use, ...]:
+    """List the uses that a data set supports, and reasons against the others."""
+    facts = facts_of(data)
+    coders = facts.coders
+    one = counted(coders, "coder")
+    pairs = "" if facts.shared > 0 else "no item was labeled by two coders"
+    agreed = "there is only one coder" if coders < 2 else pairs
+    if facts.labels < 2:
+        agreed = agreed or "all labels are the same"
+    known = facts.gold >= KNOWN_TESTED
+    few = one if coders < CODERS_COMPARED and not known else ""
+    thin = (
+        ""
+        if facts.shared >= SHARED_ITEMS
+        else f"{percent(1 - facts.shared, 0)} of the items have one label"
+    )
+    thinly = "" if facts.per_coder >= CODER_MATRIX else f"{facts.per_coder:g} labels per coder"
+    per_item = f"{facts.per_item:g} label{'s' * (facts.per_item != 1)} per item"
+    hard = "" if facts.per_item >= ITEM_DIFFICULTY else per_item
+    readings = "" if facts.most >= CONTESTED_LABELS else per_item
+    tested = f"{facts.gold} of {KNOWN_TESTED} items with known truth"
+    found = [
+        Use("alpha", agreed),
+        Use("gold", agreed or thin),
+        Use("coders' accuracy", agreed or few or thinly),
+        Use("hard items", agreed or few or hard),
+        Use("items with two readings", agreed or readings),
+        Use("a test against known truth", "" if known else tested),
+    ]
+    return tuple(found)
+
+
+def sentence(uses: Mapping[str, tuple[Use, ...]]) -> str:
+    """Summarize the supported uses in one line, by question if there are several."""
+    every = list(dict.fromkeys(use.what for said in uses.values() for use in said))
+    yes, no = [], []
+    for what in every:
+        why = {q: use.why for q, said in uses.items() for use in said if use.what == what}
+        able = [question for question, reason in why.items() if not reason]
+        unable = [question for question, reason in why.items() if reason]
+        several = len(uses) > 1
+        if able:
+            where = f" for {_some(able)}" if unable else " by question" if several else ""
+            yes.append(f"{what}{where}")
+        if unable:
+            where = f" for {_some(unable)}" if able else ""
+            reasons = list(dict.fromkeys(why[question] for question in unable))
+            no.append(f"{what}{where} ({_some(reasons, '; ')})")
+    parts = [f"supports: {', '.join(yes) or 'nothing'}"]
+    return "; ".join([*parts, *([f"not yet: {', '.join(no)}"] if no else [])])
+
+
+def _some(names: list[str], between: str = ", ") -> str:
+    more = len(names) - 3
+    return between.join(names[:3]) + (f" and {more} more" if more > 0 else "")
 
 
 FEW_ITEMS = 30
@@ -157,7 +341,9 @@ def advise(
     table = _table(rows)
     if len(table) > 1:
         names = ", ".join(table["model"][1:])
-        reasons.append(f"Worth comparing with {Verb('am.compare', 'annomodels compare')}: {names}.")
+        reasons.append(
+            say("compare", compare=Verb("am.compare", "annomodels compare"), names=names)
+        )
     return _advice(model, table, tuple(reasons), facts, fit)
 
 
@@ -175,18 +361,14 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
     name, data = fit.model.name, fit.data
     rejected = [seen.name for seen in aspects(fit.tree, data)[1] if seen.state != "fine"]
     if not rejected:
-        if suggested != name:
-            return name, f"The model {name} reproduces the labels; {suggested} may suit as well."
-        return name, f"The model {name} reproduces the labels: its checks reject nothing."
+        code = "suits_as_well" if suggested != name else "reproduces"
+        return name, say(code, name=name, suggested=suggested)
     missed = f"Not reproduced: {'; '.join(rejected)}."
     if fit.model.stacks:
-        return name, f"P(truth) of the stack allows for what its coders leave unexplained. {missed}"
+        return name, say("stack_allows", missed=missed)
     other = next_model(name, rejected, data.n_labels, data.scale)
     if other is None:
-        return name, (
-            f"The model {name} does not reproduce the data, and no other model here is known to "
-            f"fix that: look at its checks. {missed}"
-        )
+        return name, say("no_other", name=name, missed=missed)
     return other.values["other"], f"{other.sentence} {missed}"
 
 
@@ -195,36 +377,20 @@ def _audit(data: Annotations) -> str:
     judges = [coder for coder in data.coders if _JUDGE.search(label_text(coder))]
     draw = Verb("am.audit(fit, 60)", "annomodels audit FIT --size 60")
     estimate = Verb("am.estimate", "annomodels estimate")
-    if 2 * len(judges) > data.n_coders:
-        return (
-            f"The coders look like language models ({some(judges, label_text)}): such judges make "
-            "the same errors, and no model can see those. Let people judge some items: "
-            f"{draw} draws them, {estimate} gives pass rates that hold, and how many "
-            "independent judges these are worth."
-        )
-    return (
-        f"No true labels are known: an error that all coders share cannot be seen. {draw} draws "
-        f"items for an expert, and {estimate} then estimates how many labels are wrong."
-    )
+    code = "judges" if 2 * len(judges) > data.n_coders else "no_truth"
+    return say(code, judges=some(judges, label_text), draw=draw, estimate=estimate)
 
 
-def _cautions(facts: Facts) -> list[str]:
+def _cautions(facts: Facts) -> list[Note]:
     """Describe data with little information for any model."""
     said = []
     if facts.shared < SHARED_ITEMS:
-        said.append(
-            f"Only {percent(facts.shared, 0)} of the items have labels of two coders, and "
-            "estimates of coder quality rest on these."
-        )
+        said.append(say("few_shared", shared=facts.shared))
     if facts.items < FEW_ITEMS:
-        said.append(
-            f"Few items ({facts.items}): every model leaves wide intervals, and the prior matters."
-        )
+        said.append(say("few_items", items=facts.items))
     if facts.repeats:
-        said.append(
-            f"{counted(facts.repeats, 'label repeats', 'labels repeat')} an item for the same "
-            "coder; all models treat repeats as independent evidence."
-        )
+        repeats = counted(facts.repeats, "label repeats", "labels repeat")
+        said.append(say("repeats", n=repeats))
     return said
 
 

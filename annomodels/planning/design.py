@@ -3,110 +3,88 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from annomodels.coefficients.agreement import agreement
+from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns, percent
+from annomodels.data.messages import messages_beside, note
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
-from annomodels.errors import MOST_SEED, NotApplicable, Option, valid_seed
-from annomodels.fitting.run import default_model
+from annomodels.errors import MOST_SEED, AnnotationError, NotApplicable, Option, valid_seed
+from annomodels.fitting.run import default_model, fit
 from annomodels.models.base import Model
-from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
-from annomodels.progress import Progress, reporting
+from annomodels.models.encoded import require_fittable
+from annomodels.planning.simulate import Workload, assign, simulate
+from annomodels.progress import Progress, reporting, silent
+from annomodels.summaries.coders.populations import new_coders
+from annomodels.summaries.draws import Draws, choices, thinned
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
+say = partial(note, messages_beside(__file__))
+
 ERRORS = 2.0  # Monte Carlo errors by which a mean must differ from the target
 
 
-class Row(TypedDict):
-    """One design and its expected results; the columns of :func:`annomodels.design`."""
-
-    items: int
-    coders: int
-    labels_per_item: int
-    labels: int
-    accuracy: float
-    accuracy_mcse: float
-    vote: float
-    alpha: float
-    alpha_width: float
-    alpha_width_mcse: float
-    reaches: str
-
-
-def verdict(mean: float, error: float, target: float, *, above: bool) -> str:
-    """Test if a mean is above (or below) the target beyond its Monte Carlo error."""
-    if math.isnan(mean):
-        return "no"
+def verdict(mean: Floats, error: Floats, target: float, *, above: bool) -> list[str]:
+    """Test if means are above (or below) the target beyond their Monte Carlo errors."""
     gap = mean - target if above else target - mean
-    if gap >= ERRORS * error:
-        return "yes"
-    return "no" if gap < -ERRORS * error else "unclear"
+    tests = gap >= ERRORS * error, ~(gap >= -ERRORS * error)  # NaN reaches nothing
+    return list(map(str, np.select(tests, ["yes", "no"], "unclear")))
 
 
 def sentences(
-    rows: Sequence[Row],
-    smallest: Row | None,
+    table: pd.DataFrame,
+    smallest: int | None,
     of: str,
     target: float,
     replications: int,
     from_pilot: bool,
 ) -> tuple[str, ...]:
     """Describe the smallest design, unclear designs, and the basis of the numbers."""
-    goal = (
-        f"{percent(target, 1)} right gold labels"
-        if of == "gold"
-        else f"an interval of alpha at most {target:g} wide"
-    )
-    best = smallest or _best(rows, of)
-    if smallest:
-        first = (
-            f"The smallest design that reaches {goal}: {_name(best)}, {best['labels']:,} labels in "
-            f"all ({_brings(best, of)})."
-        )
-    elif of == "alpha" and math.isnan(best["alpha_width"]):
-        first = f"No design reaches {goal}: alpha needs items with two labels."
+    gold = of == "gold"
+    if gold:
+        goal = f"{percent(target, 1)} right gold labels"
+        closest = int(table["accuracy"].to_numpy().argmax())
     else:
-        more = "better coders or more labels per item" if of == "gold" else "more items"
-        takes = "." if best["reaches"] == "unclear" else f": it takes {more}."
-        first = f"No design is certain to reach {goal}. The best is {_name(best)}, "
-        first += f"{_brings(best, of)}{takes}"
-    notes = [first]
-    cheaper = rows if smallest is None else rows[: rows.index(smallest)]
-    unclear = [_name(r) for r in cheaper if r["reaches"] == "unclear" and r is not best]
+        goal = f"an interval of alpha at most {target:g} wide"
+        closest = int(table["alpha_width"].fillna(math.inf).to_numpy().argmin())
+    at = closest if smallest is None else smallest
+    best = table.iloc[at]
+    code = "best_unclear" if best["reaches"] == "unclear" else "best"
+    if smallest is not None:
+        code = "smallest"
+    elif not gold and math.isnan(best["alpha_width"]):
+        code = "alpha_undefined"
+    more = "better coders or more labels per item" if gold else "more items"
+    words = {"design": _name(best), "brings": _brings(best, gold), "labels": best["labels"]}
+    notes = [say(code, goal=goal, more=more, **words)]
+    cheaper = table.iloc[:smallest].drop(index=at, errors="ignore")
+    unclear = [_name(row) for _, row in cheaper[cheaper["reaches"] == "unclear"].iterrows()]
     if unclear:
-        notes.append(
-            f"Within the Monte Carlo error, {' or '.join(unclear)} may also do: run more "
-            "replications."
-        )
-    notes.append(
-        f"Each design was simulated {replications} times on "
-        + (
-            "data drawn from the posterior of the pilot. If the pilot's model is wrong, "
-            "for example because items differ in difficulty, more labels are needed."
-            if from_pilot
-            else "simulated data. The numbers rest on the assumptions: a pilot is more reliable."
-        )
-    )
-    return tuple(notes)
+        notes.append(say("unclear", designs=" or ".join(unclear)))
+    return (*notes, say("like_pilot" if from_pilot else "assumed", n=replications))
 
 
-def _name(row: Row) -> str:
-    many = "1 label" if row["labels_per_item"] == 1 else f"{row['labels_per_item']} labels"
+def _name(row: pd.Series) -> str:
+    many = counted(row["labels_per_item"], "label")
     return f"{many} per item ({row['items']:,} items) by {row['coders']} coders"
 
 
-def _brings(row: Row, of: str) -> str:
-    if of == "gold":
+def _brings(row: pd.Series, gold: bool) -> str:
+    if gold:
         return (
             f"expected {percent(row['accuracy'], 1)}, majority vote {percent(row['vote'], 1)}; "
             f"Monte Carlo error {percent(row['accuracy_mcse'], 1)}"
@@ -115,13 +93,6 @@ def _brings(row: Row, of: str) -> str:
         f"expected {row['alpha_width']:.3f} around {row['alpha']:.2f}; Monte Carlo error "
         f"{row['alpha_width_mcse']:.3f}"
     )
-
-
-def _best(rows: Sequence[Row], of: str) -> Row:
-    """Find the design closest to the target."""
-    if of == "gold":
-        return max(rows, key=lambda row: row["accuracy"])
-    return min(rows, key=lambda r: math.inf if math.isnan(r["alpha_width"]) else r["alpha_width"])
 
 
 Of = Literal["gold", "alpha"]
@@ -242,7 +213,7 @@ def design(
     sizes = _numbers(labels_per_item, "labels_per_item")
     cells = sorted((n * m, n, j, m) for n in sets for j in panels for m in sizes if m <= j)
     _check(wanted, of, replications, bool(cells))
-    rows, found, names = [], [], []
+    found, names = [], []
     with reporting(progress) as tell:
         for number, (_, n, j, m) in enumerate(cells):
             name = f"{counted(n, 'item')}, {counted(j, 'coder')}, {counted(m, 'label')} per item"
@@ -251,24 +222,30 @@ def design(
             made = [world(n, j, m, s) for s in seeds]
             named = default_model(made[0][0]) if model is None else model
             names.append(named if isinstance(named, str) else named.name)
-            trials = [trial(*each, named, s) for each, s in zip(made, seeds, strict=True)]
-            rows.append(_row((n, j, m), trials, of, wanted))
-            found.append(trials)
+            found.append([trial(*each, named, s) for each, s in zip(made, seeds, strict=True)])
         tell("simulating studies", 1.0, "")
-    smallest = next((row for row in rows if row["reaches"] == "yes"), None)
+    values = np.array(found)
+    table = _table(cells, values, of, wanted)
+    sure = np.flatnonzero(table["reaches"] == "yes")
+    smallest = int(sure[0]) if len(sure) else None
+    rows = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+    default = ", the default of am.fit" if model is None else ""
+    dims = ("design", "replication")
+    draws = xr.Dataset(
+        {name: (dims, values[:, :, at]) for at, name in enumerate(Trial._fields)},
+        coords={"design": [f"{n} items, {m} labels each, {j} coders" for _, n, j, m in cells]},
+    )
     return Design(
         "Designs",
-        pd.DataFrame(rows),
-        _draws(cells, found),
+        table,
+        draws,
         (
-            *sentences(rows, smallest, of, wanted, replications, pilot is not None),
-            f"Gold labels of the studies are those of {' or '.join(dict.fromkeys(names))}"
-            f"{', the default of am.fit' if model is None else ''}; with one label per item, the "
-            "votes.",
+            *sentences(table, smallest, of, wanted, replications, pilot is not None),
+            say("gold_of", names=" or ".join(dict.fromkeys(names)), default=default),
         ),
         COLUMNS,
         target=wanted,
-        smallest=None if smallest is None else dict(smallest),
+        smallest=None if smallest is None else rows[smallest],
     )
 
 
@@ -311,35 +288,119 @@ def _check(target: float, of: Of, replications: int, some: bool) -> None:
         raise NotApplicable(f"The target is {target:g}: give {what}.")
 
 
-def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float) -> Row:
-    """Summarize replications; a value that is undefined in all of them is NaN."""
-    values = np.ma.masked_invalid(np.array(trials))
-    n_defined = np.maximum(values.count(axis=0), 1)
-    mean = values.mean(axis=0).filled(math.nan)
-    error = (values.std(axis=0, ddof=1) / np.sqrt(n_defined)).filled(math.nan)
-    of_target = 0 if of == "gold" else 3
-    n, j, m = cell
-    return Row(
-        items=n,
-        coders=j,
-        labels_per_item=m,
-        labels=n * m,
-        accuracy=float(mean[0]),
-        accuracy_mcse=float(error[0]),
-        vote=float(mean[1]),
-        alpha=float(mean[2]),
-        alpha_width=float(mean[3]),
-        alpha_width_mcse=float(error[3]),
-        reaches=verdict(
-            float(mean[of_target]), float(error[of_target]), target, above=of == "gold"
-        ),
+def _table(
+    cells: list[tuple[int, int, int, int]], found: Floats, of: Of, target: float
+) -> pd.DataFrame:
+    """Average the replications [design, replication, field]; NaN if none has a value."""
+    values = np.ma.masked_invalid(found)
+    mean = values.mean(axis=1).filled(math.nan)
+    defined = np.maximum(values.count(axis=1), 1)
+    error = (values.std(axis=1, ddof=1) / np.sqrt(defined)).filled(math.nan)
+    table = pd.DataFrame(cells, columns=["labels", "items", "coders", "labels_per_item"])
+    table = table[["items", "coders", "labels_per_item", "labels"]]
+    accuracy, vote, alpha, width = range(4)
+    wanted = accuracy if of == "gold" else width
+    return table.assign(
+        accuracy=mean[:, accuracy],
+        accuracy_mcse=error[:, accuracy],
+        vote=mean[:, vote],
+        alpha=mean[:, alpha],
+        alpha_width=mean[:, width],
+        alpha_width_mcse=error[:, width],
+        reaches=verdict(mean[:, wanted], error[:, wanted], target, above=of == "gold"),
     )
 
 
-def _draws(cells: list[tuple[int, int, int, int]], found: list[list[Trial]]) -> xr.Dataset:
-    values = np.array(found)
-    dims = ("design", "replication")
-    return xr.Dataset(
-        {name: (dims, values[:, :, at]) for at, name in enumerate(Trial._fields)},
-        coords={"design": [f"{n} items, {m} labels each, {j} coders" for _, n, j, m in cells]},
-    )
+World = Callable[[int, int, int, int], tuple[Annotations, Ints]]
+"""Makes annotations and their truth from numbers of items, coders, labels per item, and a seed."""
+
+PILOT_DRAWS = 400
+
+
+def assumed(**assumptions: Any) -> World:
+    """Make data from stated assumptions, the arguments of :func:`annomodels.simulate`."""
+
+    def world(items: int, coders: int, per_item: int, seed: int) -> tuple[Annotations, Ints]:
+        made = simulate(items, coders, labels_per_item=per_item, seed=seed, **assumptions)
+        return made.annotations, made.truth
+
+    return world
+
+
+def like_pilot(pilot: Fit, workload: Workload = "even") -> World:
+    """Simulate data like a pilot's, each time from another posterior draw."""
+    # Coders are new ones from the model's population if there is one and its items are no more than
+    # their class; else coders of the pilot, drawn with replacement, as in this draw.
+    tree, data = pilot.tree, pilot.data
+    draws = thinned(tree, data, PILOT_DRAWS)
+    population = draws.states is None and new_coders(tree, 1) is not None
+
+    def world(items: int, coders: int, per_item: int, seed: int) -> tuple[Annotations, Ints]:
+        rng = np.random.default_rng(seed)
+        s = int(rng.integers(len(draws)))
+        if population:
+            # new coders of this draw, [coder, truth, label]; they come in pairs
+            made_up = (
+                new_coders(tree, len(draws), seed=seed * 10_000 + n) for n in range(-(-coders // 2))
+            )
+            found = [side[s] for pair in made_up if pair for side in (pair.first, pair.second)]
+            emission = np.stack(found[:coders])
+        else:
+            emission = draws.emission[s, rng.integers(data.n_coders, size=coders)]
+        item, coder = assign(items, coders, per_item, workload, rng)
+        state, truth = _items(draws, s, items, rng)
+        label = choices(emission[coder, state[item]], rng.random(len(item)))
+        made = Annotations(
+            item=item.astype(np.int32),
+            coder=coder.astype(np.int32),
+            label=label.astype(np.int32),
+            items=tuple(range(items)),
+            coders=tuple(range(coders)),
+            labels=data.labels,
+            scale=data.scale,
+            declared=True,
+        )
+        return made, truth
+
+    return world
+
+
+def _items(draws: Draws, s: int, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    share = np.broadcast_to(draws.share[s], (n, draws.share.shape[1]))
+    state = choices(share, rng.random(n))
+    if draws.states is None:
+        return state, state
+    return state, choices(draws.truth(s)[state], rng.random(n))
+
+
+RUN: dict[str, Any] = {"chains": 1, "draws": 200, "warmup": 100, "extend": False, "threads": 1}
+ALPHA_DRAWS = 500
+
+
+class Trial(NamedTuple):
+    accuracy: float
+    vote: float
+    alpha: float
+    width: float
+
+
+def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Trial:
+    """Fit simulated data and compare the gold standard with the truth."""
+    voted = vote_accuracy(data, truth)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # small or one-sided data are intended
+        measured = agreement(data, "alpha", draws=ALPHA_DRAWS, seed=seed)
+        width = measured.high - measured.low if np.isfinite(measured.value) else float("nan")
+        try:
+            require_fittable(data)
+        except AnnotationError:
+            return Trial(voted, voted, measured.value, width)
+        result = fit(data, model, seed=seed, progress=silent, **RUN)
+    label = result.tree["truth"].to_dataset()["p_truth"].values.argmax(axis=1)
+    return Trial(float((label == truth).mean()), voted, measured.value, width)
+
+
+def vote_accuracy(data: Annotations, truth: Ints) -> float:
+    """Return the share of right majority votes; a tie counts in part."""
+    best = data.votes == data.votes.max(axis=1, keepdims=True)
+    return float((best[np.arange(data.n_items), truth] / best.sum(axis=1)).mean())

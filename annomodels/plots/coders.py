@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.coefficients.formulas import evaluate_with
+from annomodels.coefficients.tables import from_joint
 from annomodels.data.columns import short
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
@@ -173,28 +175,15 @@ def confusion_matrix(fit: Any, coder: Hashable | None = None, *, ax: Axes | None
     return made
 
 
-def pair_tables(data: Annotations) -> NDArray[np.int64]:
-    """Count how often two coders gave two labels to the same item, the first of repeated ones."""
-    said = counts_matrix(data.without_repeats())
-    tables: NDArray[np.float64] = (said.T @ said).toarray()
-    sizes = (data.n_coders, data.n_labels)
-    return tables.reshape(*sizes, *sizes).transpose(0, 2, 1, 3).astype(np.int64)
-
-
-def pairwise(
-    data: Annotations, measure: Literal["kappa", "agreement"] = "kappa"
-) -> tuple[Floats, NDArray[np.int64]]:
+def pairwise(data: Annotations, measure: Literal["kappa", "agreement"] = "kappa") -> Floats:
     """Compute Cohen's kappa, or the proportion of equal labels, of every coder pair."""
-    tables = pair_tables(data).astype(float)
-    shared = tables.sum((2, 3))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = tables / shared[:, :, None, None]
-        observed = np.trace(share, axis1=2, axis2=3)
-        expected = (share.sum(3) * share.sum(2)).sum(-1)
-        kappa = (observed - expected) / (1.0 - expected)
-    values = np.where(expected < 1.0, kappa, np.nan) if measure == "kappa" else observed
+    said = counts_matrix(data.without_repeats())
+    sizes = (data.n_coders, data.n_labels)
+    joint = (said.T @ said).toarray().reshape(*sizes, *sizes).transpose(0, 2, 1, 3)
+    with np.errstate(invalid="ignore"):  # pairs without an item in common
+        values = evaluate_with("between" if measure == "kappa" else None, from_joint(joint)).value
     np.fill_diagonal(values, np.nan)
-    return values, shared.astype(np.int64)
+    return values
 
 
 def pairwise_heatmap(
@@ -216,7 +205,7 @@ def pairwise_heatmap(
             f"The heatmap of pairs is for 2 to {_MOST_PAIRED} coders, and these data have "
             f"{data.n_coders:,}. Select some with data.select(coders=...)."
         )
-    values, _ = pairwise(data, measure)
+    values = pairwise(data, measure)
     order = _order(values)
     names = [str(data.coders[j]) for j in order]
     made, ax = style.canvas(min(1.0 + 0.34 * len(names), style.WIDTH), ax)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,23 +99,23 @@ class Facts:
         The number halves the interval of wrong labels if that takes at most half a working day;
         otherwise it is one hour of items. The width is NaN if unknown, 0 if all items are judged.
         """
-        from annomodels.auditing.design import beliefs, calibration_prior, open_items
+        from annomodels.auditing.design import Items, calibration_prior
         from annomodels.auditing.estimator import forecast_widths, needed
 
-        fit, of = self.fit, self.wrong
+        fit, of, items = self.fit, self.wrong, Items(self.fit)
         width = (of.gold_high - of.gold_low) / max(of.n, 1)
-        part, prior, p = open_items(fit), calibration_prior(fit), beliefs(fit)
+        forecast = partial(forecast_widths, items.p, items.open(), calibration_prior(fit))
         if of.n <= AUDIT_HOUR:
             return of.n, 0.0
         if not width > 0:
             return AUDIT_HOUR, float("nan")
-        plan = [row for row in forecast_widths(p, part, prior) if row[0] <= 2 * AUDIT_MOST]
+        plan = [row for row in forecast() if row[0] <= 2 * AUDIT_MOST]
         size = needed(plan, AUDIT_GOAL * width, of.n)
         # a size that a person remembers, and that gives every stratum its items
         size = max(10 * math.ceil(size / 10), LEAST_AUDITED)
         if size <= min(AUDIT_MOST, of.n):
             return size, AUDIT_GOAL
-        found = forecast_widths(p, part, prior, (AUDIT_HOUR,))
+        found = forecast((AUDIT_HOUR,))
         return AUDIT_HOUR, min(found[0][1] / width, 1.0) if found else float("nan")
 
     @cached_property

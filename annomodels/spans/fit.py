@@ -7,27 +7,25 @@ import os
 import secrets
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from annomodels.data.html import Html
-from annomodels.data.summary import Summary
+import numpy as np
+
+from annomodels.data.schema import plain_attrs
 from annomodels.data.validation import counted
 from annomodels.engines.settings import Interrupts
 from annomodels.errors import NotApplicable
 from annomodels.io.sealed import write_tree
-from annomodels.io.span_builder import Span, Spans
+from annomodels.io.span_builder import NONE, Span, Spans
 from annomodels.io.writing import atomic_path
 from annomodels.progress import Progress, reporting
-from annomodels.spans import tables
-from annomodels.spans.agreement import span_agreement
-from annomodels.spans.calibration import calibrated
-from annomodels.spans.decode import Metric
 from annomodels.spans.groups import Groups, groups_of
-from annomodels.spans.model import Draws, SpanModel, sample
-from annomodels.spans.tree import draws_of, tree_of, unpacked
+from annomodels.spans.model import Draws, SpanModel, calibrated, sample
+from annomodels.spans.tables import SpanTables
+from annomodels.types import AnyArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,37 +52,8 @@ def fit_spans(
 ) -> SpanFit:
     """Fit the model of spans; :func:`annomodels.fit` calls it.
 
-    Parameters
-    ----------
-    spans
-        The spans of all coders.
-    model
-        The model with its priors.
-    question
-        Layer and feature; not needed if there is only one.
-    nested
-        Whether spans may be nested [default: if a coder marked nested spans].
-    decisions
-        Spans that an expert decided; label ``(none)`` for "no span is here".
-    chains, draws, warmup
-        As for :func:`annomodels.fit`; the sampler makes an eighth of the draws.
-    seed
-        Random seed [default: a new seed, stored in the result].
-    threads
-        Number of chains that run at the same time [default: all].
-    progress
-        Called as ``progress("sampling", share, "")`` after each chain.
-
-    Examples
-    --------
-    >>> marks = [("ana", 0, 4), ("ben", 0, 4), ("eva", 0, 9)]
-    >>> spans = Spans(
-    ...     tuple(Span("d", coder, "NE", a, b, "PER") for coder, a, b in marks),
-    ...     {"d": ("ana", "ben", "eva")},
-    ... )
-    >>> fit_spans(spans, seed=1).gold().table[["start", "end", "label", "votes"]]
-       start  end label                       votes
-    0      0    4   PER  2 × PER, 1 × PER 0-9
+    Spans may be `nested` if a coder marked nested spans, unless that is given. `decisions` are
+    spans that an expert decided, with the label ``(none)`` for "no span is here".
     """
     began = time.monotonic()
     spans = spans.only(question)
@@ -106,7 +75,7 @@ def fit_spans(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpanFit(Html):
+class SpanFit(SpanTables):
     """Fitted span model: data, draws and the tree of results.
 
     Parameters
@@ -121,14 +90,10 @@ class SpanFit(Html):
         Data, draws and options as one tree, which :meth:`save` writes.
     """
 
-    spans: Spans
-    groups: Groups
-    draws: Draws
     tree: xr.DataTree
 
     @classmethod
     def of_tree(cls, tree: xr.DataTree) -> Self:
-        """Build the fit from its tree of results."""
         spans = unpacked(tree["observed_data"].to_dataset()["spans"].values)
         decided = [Span(d, "", "", a, b, k) for d, a, b, k in json.loads(tree.attrs["decisions"])]
         nested = bool(json.loads(tree.attrs["nested"]))
@@ -148,59 +113,6 @@ class SpanFit(Html):
     def seed(self) -> int:
         """Seed of the run."""
         return int(self.tree.attrs["seed"])
-
-    @cached_property
-    def _facts(self) -> tables.Facts:
-        return tables.Facts(self.spans, self.groups, self.draws)
-
-    def gold(self, threshold: float | None = None, metric: Metric | None = None) -> Summary:
-        """Return the gold layer, one row per span.
-
-        Parameters
-        ----------
-        threshold
-            Minimum probability of a span [default: the layer maximizes expected F1].
-        metric
-            "precision" or "recall": the layer reaches `threshold` in expectation, with the largest
-            number of spans for precision, and the smallest for recall.
-        """
-        return self._facts.gold(threshold, metric)
-
-    def coders(self) -> Summary:
-        """Return misses, false alarms, exact borders and F1 per coder, with 95 % intervals."""
-        return self._facts.coders()
-
-    def confusion(self) -> Summary:
-        """Return the proportion of each label per coder and true label."""
-        return self._facts.confusion()
-
-    def quality(self, threshold: float | None = None, metric: Metric | None = None) -> Summary:
-        """Return expected precision, recall and F1 of the gold layer, with 95 % intervals.
-
-        Parameters
-        ----------
-        threshold, metric
-            As for :meth:`gold`.
-        """
-        return self._facts.quality(threshold, metric)
-
-    def agreement(self) -> Summary:
-        """Return agreement between coders, with intervals from resampled documents."""
-        return span_agreement(self.spans)
-
-    def documents(self, threshold: float | None = None) -> pd.DataFrame:
-        """Return the gold spans and the expected correct and true spans of each document.
-
-        Parameters
-        ----------
-        threshold
-            As for :meth:`gold`.
-        """
-        return self._facts.documents(threshold)
-
-    def candidates(self) -> pd.DataFrame:
-        """Return every span that a coder marked, with its probability and coders."""
-        return self._facts.candidates()
 
     def decided(self, decisions: pd.DataFrame | Iterable[Mapping[str, Any]]) -> SpanFit:
         """Return a fit with the decisions of an expert as known truth.
@@ -275,8 +187,91 @@ class SpanFit(Html):
 
 
 def model_of(tree: xr.DataTree) -> SpanModel:
-    """Return the model of a tree of results."""
     held: dict[str, Any] = json.loads(tree.attrs["model"])
     held.pop("name")
     plain: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in held.items()}
     return SpanModel(**plain)
+
+
+DIMS: dict[str, tuple[str, ...]] = {
+    "prevalence": ("class",),
+    "evenness": (),
+    "confusion": ("coder", "class", "label"),
+    "base": ("class", "label"),
+    "concentration": ("class",),
+    "exact": ("coder",),
+    "attentive": ("coder",),
+    "steadiness": ("coder",),
+}
+OF_TRUTH = {
+    "truth": ("truth_draw", "group"),
+    "truth_shape": ("truth_draw", "group"),
+    "p_class": ("group", "class"),
+    "p_shape": ("candidate",),
+    "unseen": ("truth_draw",),
+}
+
+
+def tree_of(
+    spans: Spans, groups: Groups, draws: Draws, model: SpanModel, attrs: Mapping[str, object]
+) -> xr.DataTree:
+    import xarray as xr
+
+    classes = [NONE, *groups.labels]
+    names = {"class": classes, "label": classes, "coder": list(groups.coders)}
+    chains, kept = draws.log_density.shape
+    base = {"chain": np.arange(chains), "draw": np.arange(kept)}
+
+    def dataset(arrays: dict[str, tuple[tuple[str, ...], AnyArray]]) -> xr.Dataset:
+        used = {dim for dims, _ in arrays.values() for dim in dims}
+        known = {**base, **names}
+        return xr.Dataset(arrays, coords={dim: known[dim] for dim in known if dim in used})
+
+    posterior = {
+        name: (("chain", "draw", *DIMS[name]), values) for name, values in draws.posterior.items()
+    }
+    truth = {name: (OF_TRUTH[name], getattr(draws, name)) for name in OF_TRUTH}
+    return xr.DataTree.from_dict(
+        {
+            "/": xr.Dataset(attrs=plain_attrs({"kind": "spans", **attrs}, model.to_dict())),
+            "/posterior": dataset(posterior),
+            "/sample_stats": dataset({"lp": (("chain", "draw"), draws.log_density)}),
+            "/truth": dataset(truth),
+            "/observed_data": xr.Dataset({"spans": (("byte",), packed(spans))}),
+        }
+    )
+
+
+def draws_of(tree: xr.DataTree) -> Draws:
+    posterior, truth = tree["posterior"].to_dataset(), tree["truth"].to_dataset()
+    return Draws(
+        {str(name): values.values for name, values in posterior.items()},
+        tree["sample_stats"].to_dataset()["lp"].values,
+        **{name: truth[name].values for name in OF_TRUTH},
+        rhat=float(tree.attrs["rhat_max"]),
+        effective=float(tree.attrs["ess_min"]),
+    )
+
+
+def packed(spans: Spans) -> AnyArray:
+    """Encode spans as JSON bytes."""
+    held = {each.name: getattr(spans, each.name) for each in fields(spans)}
+    row = attrgetter(*(each.name for each in fields(Span)))
+    held["spans"] = [row(span) for span in spans.spans]
+    for name in ("seen", "texts", "tokens"):
+        held[name] = dict(held[name])
+    return np.frombuffer(json.dumps(held).encode("ascii"), np.uint8)
+
+
+def unpacked(data: AnyArray) -> Spans:
+    """Decode spans that :func:`packed` encoded."""
+    held: dict[str, Any] = json.loads(np.asarray(data, np.uint8).tobytes())
+    held["spans"] = tuple(Span(*row) for row in held["spans"])
+    held["seen"] = {name: tuple(coders) for name, coders in held["seen"].items()}
+    held["tokens"] = {
+        name: tuple((start, end) for start, end in each) for name, each in held["tokens"].items()
+    }
+    for name in ("notes", "attributes"):
+        if name in held:
+            held[name] = tuple(held[name])
+    return Spans(**held)

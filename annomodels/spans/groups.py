@@ -6,7 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,72 +35,50 @@ Place = tuple[int, int, str, str]
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Groups of overlapping marks as arrays.
+    """Groups of overlapping marks as arrays."""
 
-    Parameters
-    ----------
-    labels, coders, documents
-        Names behind the codes; labels have codes from 1, and 0 is "nothing".
-    document, context
-        Codes of the document of each group, and of the context of its class: groups with the same
-        text, or else the groups of its document.
-    answer_first
-        Index of the first answer of each group, then the number of answers.
-    coder, label, shape
-        Coder of each answer, label of its longest span (0 for "nothing"), and candidate within
-        the group (-1 for "nothing").
-    visit, visit_first
-        Pair of coder and document of each answer; index of the first pair of each coder, then the
-        number of pairs.
-    marks
-        Start, end, coder and label of the marks of each group.
-    shapes
-        Borders of each candidate. The last candidate of a group is empty: unmarked borders.
-    shape_first
-        Index of the first candidate of each group, then the number of candidates.
-    longest
-        Index of the longest span of each candidate.
-    other_labels
-        P(label) of the spans of each candidate; None if it has one span.
-    log_shape, log_nothing
-        Log probability of the labels of all spans except the longest, for each candidate and for
-        "nothing".
-    log_other
-        Log probability of each wrong border in a group.
-    known, known_shape
-        Class and candidate if the truth is known, else -1.
-    nested
-        Whether spans of the layer may be nested.
-    notes
-        Sentences about omitted spans.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # labels have codes from 1, and 0 is "nothing"
     coders: tuple[str, ...]
     documents: tuple[str, ...]
-    document: AnyArray
+    document: AnyArray  # document of each group
+    # context of the class of each group: groups with the same text, or else of its document
     context: AnyArray
-    answer_first: AnyArray
-    coder: AnyArray
-    visit: AnyArray
-    visit_first: AnyArray
-    label: AnyArray
-    shape: AnyArray
-    marks: tuple[Sequence[Place], ...]
+    answer_first: AnyArray  # first answer of each group, then the number of answers
+    coder: AnyArray  # coder of each answer
+    visit: AnyArray  # pair of coder and document of each answer
+    visit_first: AnyArray  # first pair of each coder, then the number of pairs
+    label: AnyArray  # label of the longest span of each answer, 0 for "nothing"
+    shape: AnyArray  # candidate of each answer within its group, -1 for "nothing"
+    marks: tuple[Sequence[Place], ...]  # of each group
+    # borders of each candidate; the last candidate of a group is empty: unmarked borders
     shapes: tuple[Shape, ...]
-    shape_first: AnyArray
-    longest: AnyArray
-    other_labels: tuple[AnyArray | None, ...]
+    shape_first: AnyArray  # first candidate of each group, then the number of candidates
+    longest: AnyArray  # longest span of each candidate
+    other_labels: tuple[AnyArray | None, ...]  # P(label) of its spans; None if it has one span
+    # log probability of the labels of all spans except the longest: for each candidate, and for
+    # "nothing" in each group
     log_shape: AnyArray
     log_nothing: AnyArray
-    log_other: AnyArray
-    known: AnyArray
+    log_other: AnyArray  # log probability of each wrong border in a group
+    known: AnyArray  # class and candidate of each group if its truth is known, else -1
     known_shape: AnyArray
-    nested: bool
-    notes: tuple[str, ...] = ()
+    nested: bool  # whether spans of the layer may be nested
+    notes: tuple[str, ...] = ()  # sentences about omitted spans
 
     def __len__(self) -> int:
         return len(self.document)
+
+    @cached_property
+    def of_answer(self) -> AnyArray:
+        """Group of each answer."""
+        return np.repeat(np.arange(len(self)), np.diff(self.answer_first))
+
+    @cached_property
+    def votes(self) -> AnyArray:
+        """Number of answers with each class, [group, class]."""
+        classes = len(self.labels) + 1
+        cells = self.of_answer * classes + self.label
+        return np.bincount(cells, minlength=len(self) * classes).reshape(-1, classes)
 
 
 def groups_of(
@@ -108,31 +88,9 @@ def groups_of(
     nested: bool | None = None,
     decisions: Iterable[Span] = (),
 ) -> Groups:
-    """Form the groups of one layer.
+    """Form the groups of one layer; those that overlap a decision have a known truth.
 
-    Parameters
-    ----------
-    spans
-        The spans of all coders.
-    question
-        Layer and feature; not needed if there is only one.
-    nested
-        Whether spans may be nested [default: if a coder marked nested spans].
-    decisions
-        Spans that an expert decided; label ``(none)`` or empty for "no span is here". Groups that
-        overlap a decision have a known truth.
-
-    Raises
-    ------
-    AnnotationError
-        If there are no spans, or fewer than two coders.
-
-    Examples
-    --------
-    >>> marks = (Span("d", "ana", "NE", 0, 4, "PER"), Span("d", "ben", "NE", 0, 9, "PER"))
-    >>> groups = groups_of(Spans(marks, {"d": ("ana", "ben", "eva")}))
-    >>> groups.shapes, groups.label.tolist(), groups.shape.tolist()
-    ((((0, 4),), ((0, 9),), ()), [1, 1, 0], [0, 1, -1])
+    The label of a decision is ``(none)`` or empty for "no span is here".
     """
     marks = [span for span in dict.fromkeys(spans.of(question)) if span.end > span.start]
     coders = spans.coders
@@ -156,17 +114,19 @@ def groups_of(
     by_document: dict[str, list[Span]] = {name: [] for name in sorted(spans.seen)}
     for span in marks:
         by_document.setdefault(span.document, []).append(span)
-    builder = _Builder(labels, {name: n for n, name in enumerate(coders)})
-    for code, (name, found) in enumerate(by_document.items()):
+    code = {name: n + 1 for n, name in enumerate(labels)}
+    found: list[_Group] = []
+    for place, (name, own) in enumerate(by_document.items()):
         seen = sorted(set(spans.seen.get(name, ())) - {GOLD})
         expert = decided.get(name, [])
         curated = GOLD in spans.seen.get(name, ())
-        places = [(s.start, s.end, s.coder, s.label) for s in found]
+        places = [(s.start, s.end, s.coder, s.label) for s in own]
         places += [(s.start, s.end, GOLD, s.label) for s in expert if s.label not in ("", NONE)]
         touched = None if curated else [(s.start, s.end) for s in expert]
-        for part in _nested_parts(places) if nested else _parts(places):
-            builder.add(code, part, seen, touched)
-    return builder.finished(spans.texts, coders, tuple(by_document), nested, tuple(notes))
+        parts = _nested_parts(places) if nested else _parts(places)
+        found += [_group(place, part, seen, touched, code) for part in parts]
+    names = labels, coders, tuple(by_document)
+    return _coded(found, names, spans.texts, nested, tuple(notes))
 
 
 def _is_nested(marks: Sequence[Span]) -> bool:
@@ -194,7 +154,6 @@ def _flat(marks: Sequence[Span]) -> tuple[list[Span], int]:
 
 
 def _parts(places: list[Place]) -> Iterable[list[Place]]:
-    """Yield connected components of overlapping marks."""
     part: list[Place] = []
     end = -1
     for place in sorted(places):
@@ -232,131 +191,128 @@ def _overlap(a: tuple[int, int], b: tuple[int, int]) -> float:
     return common / (a[1] - a[0] + b[1] - b[0] - common)
 
 
-class _Builder:
-    def __init__(self, labels: Sequence[str], coders: Mapping[str, int]) -> None:
-        self._label = {name: n + 1 for n, name in enumerate(labels)}
-        self._labels, self._coders = tuple(labels), coders
-        self._document: list[int] = []
-        self._answer_first, self._shape_first = [0], [0]
-        self._marks: list[Sequence[Place]] = []
-        self._most_marked: list[tuple[int, int]] = []
-        self._coder: list[int] = []
-        self._label_of: list[int] = []
-        self._shape: list[int] = []
-        self._shapes: list[Shape] = []
-        self._longest: list[int] = []
-        self._other_labels: list[AnyArray | None] = []
-        self._log_shape: list[float] = []
-        self._log_nothing: list[float] = []
-        self._log_other: list[float] = []
-        self._known: list[int] = []
-        self._known_shape: list[int] = []
+class _Candidate(NamedTuple):
+    borders: Shape
+    longest: int
+    other_labels: AnyArray | None
+    log_p: float
 
-    def add(
-        self,
-        document: int,
-        part: Sequence[Place],
-        seen: Sequence[str],
-        touched: Sequence[tuple[int, int]] | None,
-    ) -> None:
-        """Add a group; `touched` lists the places that an expert decided, None for all places."""
-        answers: dict[str, list[Piece]] = {}
-        for start, end, coder, label in part:
-            answers.setdefault(coder, []).append((start, end, label))
-        ordered = sorted({tuple(p[:2] for p in pieces) for pieces in answers.values()})
-        shapes = {shape: n for n, shape in enumerate(ordered)}
-        longest = [max(range(len(s)), key=lambda n: (s[n][1] - s[n][0], -n)) for s in ordered]
-        coded: dict[str, tuple[int, list[int]]] = {
-            coder: (shapes[tuple(p[:2] for p in pieces)], [self._label[p[2]] for p in pieces])
-            for coder, pieces in answers.items()
-        }
-        for coder in seen:
-            shape, said = coded.get(coder, (-1, []))
-            self._coder.append(self._coders[coder])
-            self._shape.append(shape)
-            self._label_of.append(said[longest[shape]] if said else 0)
-        votes = Counter((start, end) for start, end, _, _ in part)
-        self._most_marked.append(max(votes, key=lambda place: (votes[place], place)))
-        self._document.append(document)
-        self._marks.append(part)
-        self._answer_first.append(len(self._coder))
-        self._add_shapes(ordered, longest, [coded[c] for c in seen if c in coded])
-        self._shape_first.append(len(self._shapes))
-        first, last = min(p[0] for p in part), max(p[1] for p in part)
-        decided = touched is None or any(a < last and first < b for a, b in touched)
-        shape, said = coded.get(GOLD, (-1, [0]))
-        self._known.append(-1 if not decided else said[longest[shape]])
-        self._known_shape.append(shape)
 
-    def _add_shapes(
-        self,
-        shapes: Sequence[Shape],
-        longest: Sequence[int],
-        answers: Sequence[tuple[int, list[int]]],
-    ) -> None:
-        n_labels = len(self._labels)
-        several = sum(len(said) - 1 for _, said in answers)
-        uniform = -math.log(n_labels)
-        others = max(OTHER_BORDERS, len(shapes))
-        for n, shape in enumerate(shapes):
-            value, chances = several * uniform, None
-            if len(shape) > 1:
-                same = [said for s, said in answers if s == n]
-                value -= len(same) * (len(shape) - 1) * uniform
-                chances = np.full((len(shape), n_labels), 1 / n_labels)
-                for piece in range(len(shape)):
-                    if piece != longest[n]:
-                        value += _label_chances(chances[piece], [said[piece] for said in same])
-            self._shapes.append(shape)
-            self._longest.append(longest[n])
-            self._other_labels.append(chances)
-            self._log_shape.append(value - math.log(others + 1))
-        self._shapes.append(())
-        self._longest.append(0)
-        self._other_labels.append(None)
-        unmarked = math.log((others + 1 - len(shapes)) / (others + 1))
-        self._log_shape.append(several * uniform + unmarked)
-        self._log_nothing.append(several * uniform - len(answers) * math.log(others + 1))
-        self._log_other.append(-math.log(others))
+class _Group(NamedTuple):
+    document: int
+    marks: Sequence[Place]
+    answers: list[tuple[str, int, int]]  # coder, label of the longest span, candidate
+    candidates: list[_Candidate]
+    log_nothing: float
+    log_other: float
+    known: int
+    known_shape: int
 
-    def finished(
-        self,
-        texts: Mapping[str, str],
-        coders: tuple[str, ...],
-        documents: tuple[str, ...],
-        nested: bool,
-        notes: tuple[str, ...],
-    ) -> Groups:
-        document = np.array(self._document, dtype=np.int32)
-        group = np.repeat(np.arange(len(document)), np.diff(self._answer_first))
-        coder = np.array(self._coder, np.int32)
-        pairs = coder.astype(np.int64) * max(len(documents), 1) + document[group]
-        visits, visit = np.unique(pairs, return_inverse=True)
-        first = np.searchsorted(visits, np.arange(len(coders) + 1) * max(len(documents), 1))
-        named = [
-            texts.get(documents[d], "")[start:end].casefold()
-            for d, (start, end) in zip(self._document, self._most_marked, strict=True)
-        ]
-        times = Counter(named)
-        contexts: dict[Hashable, int] = {}
-        context = [
-            contexts.setdefault(text if text and times[text] > 1 else d, len(contexts))
-            for d, text in zip(self._document, named, strict=True)
-        ]
-        return Groups(
-            labels=self._labels, coders=coders, documents=documents,
-            document=document, context=np.array(context, np.int32),
-            answer_first=np.array(self._answer_first), coder=coder, visit=visit, visit_first=first,
-            label=np.array(self._label_of, np.int32), shape=np.array(self._shape, np.int32),
-            marks=tuple(self._marks), shapes=tuple(self._shapes),
-            shape_first=np.array(self._shape_first),
-            longest=np.array(self._longest, np.int32), other_labels=tuple(self._other_labels),
-            log_shape=np.array(self._log_shape), log_nothing=np.array(self._log_nothing),
-            log_other=np.array(self._log_other),
-            known=np.array(self._known, np.int32),
-            known_shape=np.array(self._known_shape, np.int32),
-            nested=nested, notes=notes,
-        )  # fmt: skip
+    @property
+    def most_marked(self) -> tuple[int, int]:
+        votes = Counter((start, end) for start, end, _, _ in self.marks)
+        return max(votes, key=lambda place: (votes[place], place))
+
+
+def _group(
+    document: int,
+    part: Sequence[Place],
+    seen: Sequence[str],
+    touched: Sequence[tuple[int, int]] | None,
+    code: Mapping[str, int],
+) -> _Group:
+    """Make a group; `touched` lists the places that an expert decided, None for all places."""
+    pieces: dict[str, list[Piece]] = {}
+    for start, end, coder, label in part:
+        pieces.setdefault(coder, []).append((start, end, label))
+    shapes = sorted({tuple(p[:2] for p in own) for own in pieces.values()})
+    longest = [max(range(len(s)), key=lambda n: (s[n][1] - s[n][0], -n)) for s in shapes]
+    said = {
+        coder: (shapes.index(tuple(p[:2] for p in own)), [code[p[2]] for p in own])
+        for coder, own in pieces.items()
+    }
+
+    def answer(coder: str) -> tuple[int, int]:
+        """Return the label of the longest span of a coder, and the candidate."""
+        if coder not in said:
+            return 0, -1
+        shape, labels = said[coder]
+        return labels[longest[shape]], shape
+
+    given = [said[coder] for coder in seen if coder in said]
+    several = sum(len(labels) - 1 for _, labels in given)
+    uniform = -math.log(len(code))
+    others = max(OTHER_BORDERS, len(shapes))
+    candidates = []
+    for n, shape in enumerate(shapes):
+        value, chances = several * uniform, None
+        if len(shape) > 1:
+            same = [labels for s, labels in given if s == n]
+            value -= len(same) * (len(shape) - 1) * uniform
+            chances = np.full((len(shape), len(code)), 1 / len(code))
+            for piece in range(len(shape)):
+                if piece != longest[n]:
+                    value += _label_chances(chances[piece], [labels[piece] for labels in same])
+        candidates.append(_Candidate(shape, longest[n], chances, value - math.log(others + 1)))
+    unmarked = several * uniform + math.log((others + 1 - len(shapes)) / (others + 1))
+    first, last = min(p[0] for p in part), max(p[1] for p in part)
+    decided = touched is None or any(a < last and first < b for a, b in touched)
+    known, known_shape = answer(GOLD)
+    return _Group(
+        document,
+        part,
+        [(coder, *answer(coder)) for coder in seen],
+        [*candidates, _Candidate((), 0, None, unmarked)],
+        several * uniform - len(given) * math.log(others + 1),
+        -math.log(others),
+        known if decided else -1,
+        known_shape,
+    )
+
+
+def _coded(
+    found: Sequence[_Group],
+    names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
+    texts: Mapping[str, str],
+    nested: bool,
+    notes: tuple[str, ...],
+) -> Groups:
+    labels, coders, documents = names
+    place = {name: n for n, name in enumerate(coders)}
+    rows = [(place[who], label, shape) for group in found for who, label, shape in group.answers]
+    coder, label, shape = np.array(rows, np.int32).reshape(-1, 3).T.copy()
+    candidates = [each for group in found for each in group.candidates]
+    document = np.array([group.document for group in found], np.int32)
+    answers = np.array([len(group.answers) for group in found])
+    pairs = coder.astype(np.int64) * max(len(documents), 1) + np.repeat(document, answers)
+    visits, visit = np.unique(pairs, return_inverse=True)
+    first = np.searchsorted(visits, np.arange(len(coders) + 1) * max(len(documents), 1))
+    marked = [(documents[group.document], group.most_marked) for group in found]
+    named = [texts.get(name, "")[start:end].casefold() for name, (start, end) in marked]
+    times = Counter(named)
+    contexts: dict[Hashable, int] = {}
+    context = [
+        contexts.setdefault(text if text and times[text] > 1 else group.document, len(contexts))
+        for group, text in zip(found, named, strict=True)
+    ]
+    sizes = [len(group.candidates) for group in found]
+    return Groups(
+        labels=labels, coders=coders, documents=documents,
+        document=document, context=np.array(context, np.int32),
+        answer_first=np.append(0, np.cumsum(answers)),
+        coder=coder, visit=visit, visit_first=first, label=label, shape=shape,
+        marks=tuple(group.marks for group in found),
+        shapes=tuple(each.borders for each in candidates),
+        shape_first=np.append(0, np.cumsum(sizes)),
+        longest=np.array([each.longest for each in candidates], np.int32),
+        other_labels=tuple(each.other_labels for each in candidates),
+        log_shape=np.array([each.log_p for each in candidates]),
+        log_nothing=np.array([group.log_nothing for group in found]),
+        log_other=np.array([group.log_other for group in found]),
+        known=np.array([group.known for group in found], np.int32),
+        known_shape=np.array([group.known_shape for group in found], np.int32),
+        nested=nested, notes=notes,
+    )  # fmt: skip
 
 
 def _label_chances(chances: AnyArray, said: Sequence[int]) -> float:

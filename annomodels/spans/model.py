@@ -1,13 +1,14 @@
-"""Span model: priors, Gibbs chains, and PyMC definition."""
+"""Span model: priors, Gibbs chains, PyMC definition, and calibration for shared errors."""
 
 from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit, logit, ndtri
 
 from annomodels.data.mixing import ess, rhat
 from annomodels.progress import Progress, silent
@@ -17,6 +18,7 @@ from annomodels.types import AnyArray, Floats
 if TYPE_CHECKING:
     import pymc as pm
     from pytensor.tensor.variable import TensorVariable
+
 
 # maximum size of all draws, in bytes; larger samples are thinned
 MOST_BYTES = 150_000_000
@@ -44,7 +46,7 @@ class SpanModel:
         concentration of documents around this mean, in pseudo-places.
     effects
         Medians of the three effects of a data set, then their scales, see
-        :mod:`annomodels.spans.calibration`: share of places with a shared wrong class, as a
+        :func:`calibrated`: share of places with a shared wrong class, as a
         multiple of the share of wrong classes in the answers; share of places with shared wrong
         borders, as a multiple of the share of wrong borders; and number of spans that no coder
         marked, as a multiple of its lower bound.
@@ -61,7 +63,6 @@ class SpanModel:
     effects: tuple[float, ...] = (0.2, 0.1, 1.0, 2.5, 2.5, 1.5)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the model as plain data."""
         return {"name": "spans", **asdict(self)}
 
     def base(self, classes: int) -> AnyArray:
@@ -69,13 +70,7 @@ class SpanModel:
         return np.full((classes, classes), self.other) + self.diagonal * np.eye(classes)
 
     def pymc(self, groups: Groups) -> pm.Model:
-        """Return the PyMC model, with the truth of all groups summed out.
-
-        Parameters
-        ----------
-        groups
-            Groups of overlapping marks.
-        """
+        """Return the PyMC model, with the truth of all groups summed out."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -104,8 +99,6 @@ class SpanModel:
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """Parameters as PyMC variables."""
-
     of_context: Any
     confusion: Any
     exact: Any
@@ -146,44 +139,24 @@ def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> TensorVariable:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Draws of all chains, and probabilities averaged over the draws.
+    """Draws of all chains, and probabilities averaged over the draws."""
 
-    Parameters
-    ----------
-    posterior
-        Draws by variable, each [chain, draw, ...].
-    log_density
-        Log probability of the answers with the truth summed out, [chain, draw].
-    truth, truth_shape
-        Class and candidate of each group, [draw of any chain, group].
-    p_class
-        P(class) of each group.
-    p_shape
-        P(candidate is true) of each candidate; the remainder is P("nothing").
-    unseen
-        Number of true spans in places without marks, [draw of any chain].
-    rhat, effective
-        Largest R-hat and smallest effective sample size of the reported quantities: number of true
-        groups, prevalence, and exact borders of each coder.
-    """
-
-    posterior: dict[str, AnyArray]
-    log_density: AnyArray
-    truth: AnyArray
+    posterior: dict[str, AnyArray]  # by variable, each [chain, draw, ...]
+    log_density: AnyArray  # of the answers, with the truth summed out [chain, draw]
+    truth: AnyArray  # class and candidate of each group [draw of any chain, group]
     truth_shape: AnyArray
-    p_class: AnyArray
-    p_shape: AnyArray
-    unseen: AnyArray
+    p_class: AnyArray  # [group, class]
+    p_shape: AnyArray  # P(candidate is true); the remainder is P("nothing") [candidate]
+    unseen: AnyArray  # number of true spans in places without marks [draw of any chain]
+    # largest R-hat and smallest effective sample size of the reported quantities: number of true
+    # groups, prevalence, and exact borders of each coder
     rhat: float
     effective: float
 
 
 def start_of(groups: Groups) -> AnyArray:
     """Return the majority class of each group; a label wins a tie with "nothing"."""
-    classes = len(groups.labels) + 1
-    group = np.repeat(np.arange(len(groups)), np.diff(groups.answer_first))
-    votes = np.bincount(group * classes + groups.label, minlength=len(groups) * classes)
-    doubled: AnyArray = votes.reshape(len(groups), classes) * 2
+    doubled: AnyArray = groups.votes * 2
     doubled[:, 0] -= 1
     chosen: AnyArray = doubled.argmax(axis=1)
     return chosen
@@ -200,22 +173,7 @@ def sample(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Draws:
-    """Draw from the posterior by Gibbs sampling.
-
-    Parameters
-    ----------
-    groups, model
-        Data and priors.
-    seed
-        Random seed.
-    chains, draws, warmup
-        Number of chains, of kept iterations per chain, and of warmup iterations. Draws of large
-        data are thinned; probabilities are averages over all iterations after warmup.
-    threads
-        Number of chains that run at the same time [default: all].
-    progress
-        Called with the share of completed chains.
-    """
+    # Draws of large data are thinned; probabilities are averages over all iterations after warmup.
     from annomodels.kernels.spans import run_chain
 
     classes, coders, n = len(groups.labels) + 1, len(groups.coders), len(groups)
@@ -283,3 +241,72 @@ def _largest(values: Floats) -> float:
     """Return the maximum without NaN (constant quantities, single chains)."""
     known = values[~np.isnan(values)]
     return float(known.max()) if len(known) else float("nan")
+
+
+def calibrated(groups: Groups, draws: Draws, model: SpanModel, seed: int) -> Draws:
+    """Return the draws of the Gibbs chains with shared errors of the coders added."""
+    # Coder errors are correlated: a name that misleads one coder misleads others, and all coders
+    # miss a span that is easy to overlook. A posterior that assumes independent errors is therefore
+    # overconfident, even with many coders. As in the stack of models for items, the rates of shared
+    # errors are unknown effects of the data set, with priors from public data with known truth.
+    rng = np.random.default_rng([seed, 1])
+    n, count = draws.truth.shape
+    wrong_class, wrong_border = error_rates(groups, draws)
+    # evenly spaced quantiles of the normal distribution, so that tails are covered
+    normal, spread = ndtri((np.arange(n) + 0.5) / n), model.effects[3:]
+    misled, shifted = (
+        expit(logit(np.clip(times * rate, 1e-4, 0.6)) + sd * rng.permutation(normal))
+        for times, rate, sd in zip(model.effects, (wrong_class, wrong_border), spread, strict=False)
+    )
+    given, sizes = answers_given(groups), np.diff(groups.shape_first)
+    ends = np.cumsum(given, axis=1)
+    unknown = groups.known < 0
+    truth, shape = draws.truth.copy(), draws.truth_shape.copy()
+    for d in range(n):
+        other = unknown & (rng.random(count) < misled[d])
+        drawn: AnyArray = np.asarray((ends < rng.random((count, 1))).sum(axis=1))
+        truth[d, other] = drawn[other]
+        other = unknown & (rng.random(count) < shifted[d])
+        shape[d, other] = np.floor(rng.random(count) * sizes).astype(np.int16)[other]
+    u, b = np.where(unknown, misled.mean(), 0.0), np.where(unknown, shifted.mean(), 0.0)
+    p_class = (1 - u[:, None]) * draws.p_class + u[:, None] * given
+    group = np.repeat(np.arange(count), sizes)
+    alone = draws.p_shape / np.maximum(1 - draws.p_class[:, 0], 1e-12)[group]
+    p_shape = ((1 - b[group]) * alone + b[group] / sizes[group]) * (1 - p_class[group, 0])
+    unseen = unseen_spans(groups, truth) * np.exp(
+        np.log(model.effects[2]) + spread[2] * rng.permutation(normal)
+    )
+    return replace(
+        draws, truth=truth, truth_shape=shape, p_class=p_class, p_shape=p_shape, unseen=unseen
+    )
+
+
+def error_rates(groups: Groups, draws: Draws) -> tuple[float, float]:
+    """Return the share of answers with a wrong class, and of marks with wrong borders."""
+    group = groups.of_answer
+    right = float(draws.p_class[group, groups.label].mean())
+    marked = groups.label > 0
+    shape = draws.p_shape[groups.shape_first[group[marked]] + groups.shape[marked]]
+    present = 1 - draws.p_class[group[marked], 0]
+    return 1 - right, 1 - float(shape.sum() / max(present.sum(), 1e-12))
+
+
+def answers_given(groups: Groups) -> Floats:
+    """Return the uniform distribution over the classes given in each group, [group, class]."""
+    given = (groups.votes > 0).astype(float)
+    given[given.sum(axis=1) == 0, 0] = 1.0  # no coder saw it
+    return np.asarray(given / given.sum(axis=1, keepdims=True))
+
+
+def unseen_spans(groups: Groups, truth: AnyArray) -> Floats:
+    """Estimate the number of unmarked true spans from the spans marked once and twice.
+
+    References
+    ----------
+    A. Chao (1987). Estimating the population size for capture-recapture data with unequal
+    catchability. Biometrics 43, 783-791, doi:10.2307/2531532.
+    """
+    marks, seen = groups.votes[:, 1:].sum(axis=1), np.diff(groups.answer_first)
+    once = ((truth > 0) & (marks == 1) & (seen > 1)).sum(axis=1).astype(float)
+    twice = ((truth > 0) & (marks == 2)).sum(axis=1)
+    return np.asarray(once * np.maximum(once - 1, 0) / (2 * (twice + 1)))

@@ -1,28 +1,155 @@
-"""Tables of a span fit."""
+"""Tables of a span fit: candidates, the layer that maximizes expected F1, and coders."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.tables import over
+from annomodels.data.html import Html
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
+from annomodels.errors import NotApplicable
 from annomodels.io.span_builder import GOLD, NONE, Spans
 from annomodels.limits import SETTLED, STATES
-from annomodels.spans.decode import Metric, candidates, choose
+from annomodels.spans.agreement import span_agreement
 from annomodels.spans.groups import Groups
 from annomodels.spans.model import Draws
 from annomodels.types import AnyArray, Bools, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Metric = Literal["precision", "recall"]
+# maximum iterations of the search for the largest expected F1, which converges in a few
+ROUNDS = 50
+
+
+def candidates(groups: Groups, p_class: Floats, p_shape: Floats) -> pd.DataFrame:
+    """Tabulate every span that a coder marked, with each of its plausible labels."""
+    import pandas as pd
+
+    names = ("group", "start", "end", "label", "shape", "piece", "p_exact")
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for g in range(len(groups)):
+        marked = p_class[g, 1:].sum()
+        given = p_class[g, 1:] / marked if marked > 0 else p_class[g, 1:]
+        merged: dict[tuple[int, int, int], list[float]] = {}
+        for s in range(groups.shape_first[g], groups.shape_first[g + 1]):
+            chances = groups.other_labels[s]
+            for n, (start, end) in enumerate(groups.shapes[s]):
+                alone = chances is None or n == groups.longest[s]
+                of_label = given if alone else chances[n]  # type: ignore[index]
+                for k in np.flatnonzero(of_label > 0):
+                    entry = merged.setdefault((start, end, int(k)), [0.0, int(s), n])
+                    entry[0] += float(p_shape[s] * of_label[k])
+        for (start, end, label), (p, shape, piece) in sorted(merged.items()):
+            for name, value in zip(names, (g, start, end, label + 1, shape, piece, p), strict=True):
+                columns[name].append(value)
+    table = pd.DataFrame(columns).astype(dict.fromkeys(names[:-1], np.int64))
+    table["p_exact"] = table["p_exact"].clip(0.0, 1.0)
+    table.insert(0, "document", groups.document[table["group"].to_numpy()])
+    return table
+
+
+def choose(
+    table: pd.DataFrame,
+    expected: float,
+    nested: bool,
+    threshold: float | None = None,
+    metric: Metric | None = None,
+) -> Bools:
+    """Choose the spans of the gold layer from the candidates; returns a mask of the rows."""
+    # `expected` is the number of true spans, including spans that no coder marked. Threshold and
+    # metric are the precision or recall that the layer should reach; without a metric, the minimum
+    # probability of a span; without a threshold, the layer maximizes expected F1.
+    p = table["p_exact"].to_numpy()
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise NotApplicable(f"The threshold is {threshold}. Give a number between 0 and 1.")
+    if metric is not None and (metric not in ("precision", "recall") or threshold is None):
+        raise NotApplicable(
+            f"The metric is {metric!r}. Give 'precision' or 'recall', with a threshold."
+        )
+    if threshold is None:
+        cost = 0.4
+        for _ in range(ROUNDS):
+            chosen = _layer(table, cost, nested)
+            before, cost = cost, float(p[chosen].sum()) / max(chosen.sum() + expected, 1e-12)
+            if abs(cost - before) < 1e-9:
+                break
+        return _layer(table, cost, nested)
+    if metric is None:
+        return _layer(table, threshold, nested) & (p >= threshold)
+    best = _layer(table, 0.0, nested)
+    order = np.flatnonzero(best)[np.argsort(-p[best], kind="stable")]
+    total, out = np.cumsum(p[order]), np.zeros(len(p), dtype=bool)
+    if metric == "precision":
+        good = np.flatnonzero(total / np.arange(1, len(order) + 1) >= threshold)
+        many = int(good[-1]) + 1 if len(good) else 0
+    else:
+        good = np.flatnonzero(total >= threshold * expected)
+        many = int(good[0]) + 1 if len(good) else len(order)
+    out[order[:many]] = True
+    return out
+
+
+def _layer(table: pd.DataFrame, cost: float, nested: bool) -> Bools:
+    """Choose spans that maximize the sum of p - cost without overlapping, or without crossing."""
+    value = table["p_exact"].to_numpy() - cost
+    chosen = np.zeros(len(value), dtype=bool)
+    rows = np.flatnonzero(value > 0)
+    starts, ends = table["start"].to_numpy(), table["end"].to_numpy()
+    by: dict[int, list[int]] = defaultdict(list)
+    for row, place in zip(
+        rows, table["document" if nested else "group"].to_numpy()[rows], strict=True
+    ):
+        by[int(place)].append(int(row))
+    for few in by.values():
+        if len(few) == 1:
+            chosen[few] = True
+        elif nested:
+            chosen[_uncrossed(few, value, starts, ends)] = True
+        else:
+            chosen[_apart(few, value, starts, ends)] = True
+    return chosen
+
+
+def _apart(rows: list[int], value: Floats, starts: AnyArray, ends: AnyArray) -> list[int]:
+    """Choose disjoint intervals with the largest sum (weighted interval scheduling)."""
+    rows = sorted(rows, key=lambda row: (ends[row], starts[row], row))
+    finish = [ends[row] for row in rows]
+    best: list[tuple[float, list[int]]] = [(0.0, [])]
+    for n, row in enumerate(rows):
+        before = best[bisect_right(finish, starts[row], 0, n)]
+        with_row = before[0] + float(value[row])
+        if with_row > best[n][0]:
+            best.append((with_row, [*before[1], row]))
+        else:
+            best.append(best[n])
+    return best[-1][1]
+
+
+def _uncrossed(rows: list[int], value: Floats, starts: AnyArray, ends: AnyArray) -> list[int]:
+    """Choose spans greedily by value; chosen spans are disjoint or nested."""
+    kept: list[int] = []
+    for row in sorted(rows, key=lambda row: (-value[row], row)):
+        a, b = starts[row], ends[row]
+        if all(_fits(a, b, starts[other], ends[other]) for other in kept):
+            kept.append(row)
+    return kept
+
+
+def _fits(a: int, b: int, c: int, d: int) -> bool:
+    apart = b <= c or d <= a
+    within = (a <= c and d <= b) or (c <= a and b <= d)
+    return apart or (within and (a, b) != (c, d))
 
 
 def estimated(values: Floats) -> tuple[Floats, Floats, Floats]:
@@ -32,62 +159,82 @@ def estimated(values: Floats) -> tuple[Floats, Floats, Floats]:
     return mean, *interval(values, value=mean)
 
 
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """Spans, groups and draws as the source of the tables of a fit."""
+def measures(tp: Floats, gold: Floats | float, true: Floats) -> dict[str, Floats]:
+    """Return precision, recall and F1 from right, gold and true spans; NaN if undefined."""
+    return {
+        "precision": over(tp, gold),
+        "recall": over(tp, true),
+        "f1": over(2 * tp, gold + true),
+    }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpanTables(Html):
+    """The tables of a fit, from its spans, groups of overlapping marks, and posterior draws."""
 
     spans: Spans
     groups: Groups
     draws: Draws
-    _latest: dict[tuple[float | None, Metric | None], Bools] = field(default_factory=dict)
 
     @cached_property
-    def table(self) -> pd.DataFrame:
+    def _latest(self) -> dict[tuple[float | None, Metric | None], Bools]:
+        return {}
+
+    @cached_property
+    def _table(self) -> pd.DataFrame:
         """Candidates with their probabilities."""
         return candidates(self.groups, self.draws.p_class, self.draws.p_shape)
 
     @cached_property
-    def of(self) -> dict[str, AnyArray]:
-        """Columns of the candidate table as arrays."""
-        return {str(name): values.to_numpy() for name, values in self.table.items()}
+    def _of(self) -> dict[str, AnyArray]:
+        return {str(name): values.to_numpy() for name, values in self._table.items()}
 
     @cached_property
-    def unmarked(self) -> Floats:
+    def _unmarked(self) -> Floats:
         """Expected number of true spans that no coder marked, per group."""
         last = self.groups.shape_first[1:] - 1
         return np.asarray(self.draws.p_shape[last])
 
     @cached_property
-    def expected(self) -> float:
+    def _expected(self) -> float:
         """Expected number of true spans."""
-        return float(self.table["p_exact"].sum() + self.unmarked.sum() + self.draws.unseen.mean())
+        return float(self._table["p_exact"].sum() + self._unmarked.sum() + self.draws.unseen.mean())
 
-    def chosen(self, threshold: float | None, metric: Metric | None) -> Bools:
+    def _chosen(self, threshold: float | None, metric: Metric | None) -> Bools:
         """Return the mask of the candidates in the gold layer; the latest mask is cached."""
         key = threshold, metric
         if key not in self._latest:
             self._latest.clear()
-            self._latest[key] = choose(self.table, self.expected, self.groups.nested, *key)
+            self._latest[key] = choose(self._table, self._expected, self.groups.nested, *key)
         return self._latest[key]
 
-    def correct(self, chosen: Bools) -> Bools:
+    def _correct(self, chosen: Bools) -> Bools:
         """Return whether each chosen candidate is true, shape [draw, span]."""
-        rows = self.table[chosen]
+        rows = self._table[chosen]
         group, shape = rows["group"].to_numpy(), rows["shape"].to_numpy()
         local = shape - self.groups.shape_first[group]
         found = self.draws.truth[:, group] == rows["label"].to_numpy()
         return np.asarray(found & (self.draws.truth_shape[:, group] == local))
 
-    def gold(self, threshold: float | None, metric: Metric | None) -> Summary:
-        """Tabulate the gold layer."""
+    def gold(self, threshold: float | None = None, metric: Metric | None = None) -> Summary:
+        """Return the gold layer, one row per span.
+
+        Parameters
+        ----------
+        threshold
+            Minimum probability of a span [default: the layer maximizes expected F1].
+        metric
+            "precision" or "recall": the layer reaches `threshold` in expectation, with the largest
+            number of spans for precision, and the smallest for recall.
+        """
         import pandas as pd
 
-        g, chosen = self.groups, self.chosen(threshold, metric)
+        g, chosen = self.groups, self._chosen(threshold, metric)
         limit = SETTLED if threshold is None or metric is not None else threshold
-        columns = [self.of[name] for name in ("start", "end", "label", "p_exact")]
-        first = np.searchsorted(self.of["group"], np.arange(len(g) + 1))
+        columns = [self._of[name] for name in ("start", "end", "label", "p_exact")]
+        first = np.searchsorted(self._of["group"], np.arange(len(g) + 1))
         rows = []
-        for n in np.unique(self.of["group"][chosen]).tolist():
+        for n in np.unique(self._of["group"][chosen]).tolist():
             here = slice(first[n], first[n + 1])
             found = list(zip(*(column[here].tolist() for column in columns), strict=True))
             document, p_class = g.documents[g.document[n]], self.draws.p_class[n].tolist()
@@ -97,7 +244,7 @@ class Facts:
                 near = [each for each in found if each[0] < end and start < each[1]]
                 given = p_class[label] / present if present else 0.0
                 p_span = sum(each[3] for each in near if each[2] == label)
-                p_span = max(p, min(1.0, p_span + float(self.unmarked[n]) * given))
+                p_span = max(p, min(1.0, p_span + float(self._unmarked[n]) * given))
                 state, reason = self._state(n, p, p_span, present, limit)
                 others = [each for each in near if each is not found[row]]
                 rows.append(
@@ -157,10 +304,10 @@ class Facts:
         return ", ".join(f"{count} × {answer}" for answer, count in order)
 
     def candidates(self) -> pd.DataFrame:
-        """Tabulate the spans that coders marked, and plausible labels of these."""
+        """Return every span that a coder marked, with its probability and coders."""
         import pandas as pd
 
-        g, chosen = self.groups, self.chosen(None, None)
+        g, chosen = self.groups, self._chosen(None, None)
         coders: dict[tuple[str, int, int, str], list[str]] = {}
         for span in self.spans.spans:
             if span.coder != GOLD:
@@ -168,8 +315,8 @@ class Facts:
                     span.coder
                 )
         rows = []
-        columns = [self.of[name].tolist() for name in ("document", "start", "end", "label")]
-        every = zip(*columns, self.of["p_exact"].tolist(), chosen.tolist(), strict=True)
+        columns = [self._of[name].tolist() for name in ("document", "start", "end", "label")]
+        every = zip(*columns, self._of["p_exact"].tolist(), chosen.tolist(), strict=True)
         for place, start, end, code, p, in_gold in every:
             document, label = g.documents[place], g.labels[code - 1]
             names = coders.get((document, start, end, label), [])
@@ -184,8 +331,8 @@ class Facts:
     def _of_documents(self, chosen: Bools) -> tuple[Floats, Floats, Floats]:
         g, truth = self.groups, self.draws.truth
         documents, draws = len(g.documents), len(truth)
-        correct = self.correct(chosen)
-        place = self.table["document"].to_numpy()[chosen]
+        correct = self._correct(chosen)
+        place = self._table["document"].to_numpy()[chosen]
         sizes = np.array([max(len(shape), 1) for shape in g.shapes])
         tp, true = np.zeros((draws, documents)), np.zeros((draws, documents))
         n_gold = np.bincount(place, minlength=documents).astype(float)
@@ -197,19 +344,19 @@ class Facts:
             true[d] = marked + self.draws.unseen[d] * share
         return tp, n_gold, true
 
-    def quality(self, threshold: float | None, metric: Metric | None) -> Summary:
-        """Tabulate expected precision, recall and F1."""
+    def quality(self, threshold: float | None = None, metric: Metric | None = None) -> Summary:
+        """Return expected precision, recall and F1 of the gold layer, with 95 % intervals.
+
+        Parameters
+        ----------
+        threshold, metric
+            As for :meth:`gold`.
+        """
         import pandas as pd
         import xarray as xr
 
-        tp, n_gold, true = self._of_documents(self.chosen(threshold, metric))
-        hit, gold, all_true = tp.sum(1), n_gold.sum(), true.sum(1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = {
-                "precision": hit / gold,
-                "recall": hit / all_true,
-                "f1": 2 * hit / (gold + all_true),
-            }
+        tp, n_gold, true = self._of_documents(self._chosen(threshold, metric))
+        values = measures(tp.sum(1), n_gold.sum(), true.sum(1))
         rows = []
         for name, drawn in values.items():
             mean, low, high = estimated(drawn[:, None])
@@ -225,11 +372,17 @@ class Facts:
         table = pd.DataFrame(rows, columns=["quantity", "value", "low", "high"])
         return Summary("Expected quality of the gold spans", table, draws)
 
-    def documents(self, threshold: float | None) -> pd.DataFrame:
-        """Tabulate expected counts per document."""
+    def documents(self, threshold: float | None = None) -> pd.DataFrame:
+        """Return the gold spans and the expected correct and true spans of each document.
+
+        Parameters
+        ----------
+        threshold
+            As for :meth:`gold`.
+        """
         import pandas as pd
 
-        tp, n_gold, true = self._of_documents(self.chosen(threshold, None))
+        tp, n_gold, true = self._of_documents(self._chosen(threshold, None))
         return pd.DataFrame(
             {
                 "document": list(self.groups.documents),
@@ -240,12 +393,11 @@ class Facts:
         )
 
     def coders(self) -> Summary:
-        """Tabulate error rates and F1 of the coders."""
+        """Return misses, false alarms, exact borders and F1 per coder, with 95 % intervals."""
         import pandas as pd
 
         g, draws = self.groups, self.draws
-        group = np.repeat(np.arange(len(g)), np.diff(g.answer_first))
-        n, marked = len(g.coders), g.label > 0
+        group, n, marked = g.of_answer, len(g.coders), g.label > 0
         sums: dict[str, list[Floats]] = {
             name: [] for name in ("misses", "false_alarms", "borders", "labels", "f1")
         }
@@ -272,12 +424,16 @@ class Facts:
         table["advice"] = _advice(table)
         return Summary("Coders", table)
 
+    def agreement(self) -> Summary:
+        """Return agreement between coders, with intervals from resampled documents."""
+        return span_agreement(self.spans)
+
     def confusion(self) -> Summary:
-        """Tabulate the proportion of each label per coder and true label."""
+        """Return the proportion of each label per coder and true label."""
         import pandas as pd
 
         g, n = self.groups, len(self.groups.labels) + 1
-        group = np.repeat(np.arange(len(g)), np.diff(g.answer_first))
+        group = g.of_answer
         counts = np.array(
             [
                 np.bincount(
@@ -298,24 +454,11 @@ class Facts:
         return Summary("Confusion of the coders", pd.DataFrame(rows, columns=columns))
 
 
-def _rows(table: pd.DataFrame) -> Iterable[Any]:
-    """Return the rows of a table with untyped cells."""
-    return table.itertuples()
-
-
 # minimum probability at which a label that no coder gave is listed
 PLAUSIBLE = 0.05
-LOW_F1 = 0.5
 
 
 def _advice(table: pd.DataFrame) -> list[str]:
     middle = float(table["f1"].median())
-    words = []
-    for row in _rows(table):
-        if not row.n:
-            words.append("give test items")
-        elif row.f1_high < middle:
-            words.append("ask others first")
-        else:
-            words.append("ask")
-    return words
+    below = np.where(table["f1_high"] < middle, "ask others first", "ask")
+    return np.where(table["n"] > 0, below, "give test items").tolist()  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.coefficients.agreement import agreement as classical
-from annomodels.coefficients.implied import implied, implied_pair
+from annomodels.coefficients.implied import implied
 from annomodels.coefficients.result import AgreementPanel
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -58,7 +58,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     notes = list(panel.notes)
     new = new_coders(tree, MODEL_DRAWS)
     if new is not None:
-        kappa = implied_pair(new.share, new.first, new.second, "kappa")
+        kappa = implied(new.share, np.stack([new.first, new.second], axis=1), "kappa")["kappa"]
         kept["new_coders"] = (("pair",), kappa)
         if len(kappa) > 1:
             low, high = interval(kappa)

@@ -10,8 +10,8 @@ import pandas as pd
 
 from annomodels.coefficients.agreement import agreement
 from annomodels.coefficients.distances import make_distance
-from annomodels.coefficients.evaluation import draw_values, point_values
 from annomodels.coefficients.reasons import before, diagnose
+from annomodels.coefficients.sums import draw_values, point_values
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import estimated, interval
 from annomodels.types import Floats, Ints

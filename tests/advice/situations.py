@@ -18,7 +18,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "coefficients/implied.py:_entry: Verb 'am.agreement', 'annomodels agree'",
         "coefficients/implied.py:evaluate: Verb 'am.agreement', 'annomodels agree'",
         "coefficients/parts/breakdown.py:by_coder: Option 'by', 'pair'",
-        "coefficients/requests.py:label_margins: Option 'labels', [...]",
+        "coefficients/agreement.py:label_margins: Option 'labels', [...]",
         "coref/agreements.py:parts_of: Option 'by', by",
         "engines/gibbs.py:_all_here: Option 'executor'",
         "fitting/run.py:choose: Option 'engine', 'em'",

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from annomodels.auditing.design import allocate, stratify
-from annomodels.auditing.estimator import Estimator, Observed
-from annomodels.auditing.rectify import ENDS, weighted
+from annomodels.auditing.estimator import ENDS, Estimator, Observed, weighted
 from annomodels.auditing.tables import effective
 
 

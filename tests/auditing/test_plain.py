@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annomodels.auditing.estimator import needed
-from annomodels.auditing.rectify import (
+from annomodels.auditing.estimator import (
     ENDS,
     LEVEL,
     Prior,
     Rectifier,
     effective,
     exact,
+    needed,
     prediction_powered,
     stretched,
     weighted,

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import betaln, expit, logit, logsumexp
 from scipy.stats import beta, betabinom, norm, truncnorm
 
-from annomodels.auditing.rectify import (
+from annomodels.auditing.estimator import (
     GROUPS,
     OF_SHARES,
     OF_WRONG,

@@ -8,7 +8,7 @@ from scipy.stats import chi2, norm, spearmanr
 
 import annomodels as am
 from annomodels.auditing import sample
-from annomodels.auditing.design import allocate, open_items, stratify
+from annomodels.auditing.design import Items, allocate, stratify
 from annomodels.errors import AnnotationError, NotApplicable
 
 SEEDS = 400
@@ -172,7 +172,7 @@ def test_known_items_and_others_than_those_named_are_never_drawn(make):
         am.audit(world.fit, 21, earlier=am.audit(world.fit, 40))
     some = am.audit(world.fit, 10, seed=1, among=names[:40].tolist())
     assert set(some.drawn["item"]) <= set(names[:40]) - set(names[told])
-    assert open_items(world.fit, some.design.among).sum() == 40 - (told < 40).sum()
+    assert Items(world.fit).open(some.design.among).sum() == 40 - (told < 40).sum()
 
 
 def test_what_cannot_be_drawn_is_said(make, small, tmp_path):

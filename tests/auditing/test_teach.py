@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from annomodels.auditing import teach
+from annomodels.auditing import estimate as teach
 from annomodels.auditing.answers import Answers
 
 

@@ -147,13 +147,13 @@ def test_own_distances():
 
 
 def test_pairwise_refuses_what_would_not_fit(monkeypatch):
-    from annomodels.coefficients import evaluation, rows
+    from annomodels.coefficients import rows, sums
 
     data = am.Annotations.from_records(ROWS)
     monkeypatch.setattr(rows, "MOST_MEETINGS", 40)
     with pytest.raises(NotApplicable, match="more than 40 pairs of labels"):
         am.agreement(data, "light_kappa")
     monkeypatch.setattr(rows, "MOST_MEETINGS", 300)
-    monkeypatch.setattr(evaluation, "MOST_CELLS", 30)
+    monkeypatch.setattr(sums, "MOST_CELLS", 30)
     with pytest.raises(NotApplicable, match="3 pairs of coders with 11 labels need 33 cells"):
         am.agreement(data, "k", missing="pairwise", labels=range(1, 12))

@@ -6,7 +6,7 @@ import pytest
 
 import annomodels as am
 from annomodels.coefficients.parts import breakdown as pairs_module
-from annomodels.coefficients.parts.groups import between_groups
+from annomodels.coefficients.parts.breakdown import between_groups
 
 TRAINS = am.datasets.load("trains")
 

@@ -204,9 +204,8 @@ def test_listwise_is_the_complete_items(name, rng):
 def test_weights_of_draws_are_repeated_items(rng):
     """An item of weight 3 counts like three such items, for every coefficient and convention."""
     from annomodels.coefficients.catalogue import COEFFICIENTS
-    from annomodels.coefficients.evaluation import Statistics
-    from annomodels.coefficients.rows import prepare
-    from annomodels.coefficients.weights import Request
+    from annomodels.coefficients.rows import Request, prepare
+    from annomodels.coefficients.sums import Statistics
 
     rows = sparse_rows(rng, repeats=False)
     times = rng.integers(0, 4, 25)

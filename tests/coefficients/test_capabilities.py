@@ -7,7 +7,7 @@ import pytest
 from test_refusals import GIVEN
 
 import annomodels as am
-from annomodels.coefficients import evaluation
+from annomodels.coefficients import sums
 from annomodels.coefficients.catalogue import COEFFICIENTS, CONVENTION_NAMES
 from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.implied import evaluate, implied
@@ -206,13 +206,13 @@ def test_names_of_other_packages(typed, name):
 
 def test_a_panel_sums_the_pairs_of_labels_once_for_each_convention(monkeypatch):
     made_for = []
-    whole = evaluation.of_items
+    whole = sums.of_items
 
     def counting(rows, convention, values=None):
         made_for.append((convention.name, values is None))
         return whole(rows, convention, values)
 
-    monkeypatch.setattr(evaluation, "of_items", counting)
+    monkeypatch.setattr(sums, "of_items", counting)
     data = made(3)
     am.agreement(data, ["k", "s", "ac1", "alpha", "multi_kappa", "icc_1"], draws=0)
     assert len(made_for) == len(set(made_for)) >= 2

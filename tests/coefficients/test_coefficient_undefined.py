@@ -9,7 +9,6 @@ import pytest
 from test_refusals import GIVEN, data_of
 
 import annomodels as am
-from annomodels.coefficients import reasons
 from annomodels.coefficients.reasons import REASONS
 from annomodels.data.messages import messages_beside
 
@@ -90,10 +89,11 @@ def test_total_disagreement_is_negative_and_not_clipped():
     assert panel["alpha"].value == -0.5
 
 
-def test_every_note_is_used_and_known():
-    folder = Path(am.__file__).parent / "coefficients"
-    code = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
-    known = set(messages_beside(reasons.__file__))
+@pytest.mark.parametrize("folder", ["auditing", "coefficients", "planning"])
+def test_every_note_is_used_and_known(folder):
+    place = Path(am.__file__).parent / folder
+    code = "".join(path.read_text("utf-8") for path in place.rglob("*.py"))
+    known = set(messages_beside(str(place / "messages.toml")))
     assert not [name for name in known if f'"{name}"' not in code]
     assert set(re.findall(r'\bsay\(\s*"(\w+)"', code)) <= known
 

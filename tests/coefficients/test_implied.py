@@ -10,7 +10,6 @@ from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.implied import (
     evaluate,
     implied,
-    implied_pair,
     pair_joint,
 )
 from annomodels.coefficients.tables import from_joint
@@ -34,8 +33,9 @@ def binary(sensitivity, specificity):
 def test_two_coders_of_the_tutorial():
     """Specificity .9, sensitivity .85, classes of equal size: A = .7825, kappa = .5639."""
     coder = binary(0.85, 0.9)
-    assert implied_pair([0.5, 0.5], coder, coder, "percent") == pytest.approx(0.7825)
-    assert implied_pair([0.5, 0.5], coder, coder, "kappa") == pytest.approx(0.5639, abs=5e-5)
+    found = implied([[0.5, 0.5]], [[coder] * 2], ["percent", "kappa"])
+    assert found["percent"] == pytest.approx(0.7825)
+    assert found["kappa"] == pytest.approx(0.5639, abs=5e-5)
 
 
 def test_accuracy_of_80_percent_is_a_kappa_of_36():
@@ -50,7 +50,8 @@ def test_accuracy_of_80_percent_is_a_kappa_of_36():
 def test_rare_class_with_good_coders_is_not_kappa_0():
     """5 % prevalence and 95 % accuracy give .4475, not 0 as Carpenter's 2008 report has it."""
     coder = binary(0.95, 0.95)
-    assert implied_pair([0.95, 0.05], coder, coder, "kappa") == pytest.approx(0.4475, abs=5e-5)
+    found = implied([[0.95, 0.05]], [[coder] * 2], "kappa")
+    assert found["kappa"] == pytest.approx(0.4475, abs=5e-5)
 
 
 @pytest.mark.parametrize("distance", ["nominal", "ordinal", "interval", "ratio"])
@@ -92,8 +93,10 @@ def test_two_coders_agree_with_their_pair(rng):
     prevalence, confusion = draws(rng, coders=2)
     found = implied(prevalence, confusion, IMPLIED, values=VALUES)
     for name in IMPLIED:
-        a, b = confusion[:, 0], confusion[:, 1]
-        pair = implied_pair(prevalence, a, b, name, values=VALUES)
+        joint = from_joint(pair_joint(prevalence, confusion[:, 0], confusion[:, 1]))
+        numeric = COEFFICIENTS[name].numeric
+        distance = make_distance("interval" if numeric else "nominal", "abc", VALUES)
+        pair = evaluate(name, joint, distance).value
         assert found[name] == pytest.approx(pair, abs=1e-12, nan_ok=True), name
         assert np.isnan(pair).all() == COEFFICIENTS[name].two_labels_only
 
@@ -139,8 +142,8 @@ def test_a_view_of_one_matrix_for_all_coders_is_not_copied(rng):
     prevalence, confusion = draws(rng, samples=50, coders=1)
     shared = np.broadcast_to(confusion, (50, 200, 3, 3))
     found = implied(prevalence, shared, "k")["k"]
-    pair = implied_pair(prevalence, confusion[:, 0], confusion[:, 0], "k")
-    assert found == pytest.approx(pair, abs=1e-12)
+    joint = pair_joint(prevalence, confusion[:, 0], confusion[:, 0])
+    assert found == pytest.approx(evaluate("k", from_joint(joint)).value, abs=1e-12)
 
 
 def test_shapes_are_checked(rng):

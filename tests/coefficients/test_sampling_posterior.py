@@ -5,12 +5,11 @@ import pytest
 from pairs_of_labels import of_table
 
 import annomodels as am
-from annomodels.coefficients import weights
+from annomodels.coefficients import rows as weights
 from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.reasons import interval_warnings, resampled
-from annomodels.coefficients.rows import collapse, prepare
+from annomodels.coefficients.rows import chance_items, collapse, prepare
 from annomodels.coefficients.tables import from_joint
-from annomodels.coefficients.weights import chance_items
 from annomodels.errors import Note
 from annomodels.limits import GROUPS_RESAMPLED
 

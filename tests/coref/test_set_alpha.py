@@ -158,7 +158,7 @@ def test_every_condition_equals_its_written_out_labels(chain: str, name: str, te
     found = together(pieces([labels], distance, condition.expected, observed), distance)
     observed = by_enumeration(written[condition.observed], name, "subset")[0]
     expected = by_enumeration(written[condition.expected], name, "subset")[1]
-    got = (found.observed, found.expected(nominal=False))
+    got = (found.observed, found.expected)
     assert got == pytest.approx((observed, expected), abs=1e-12, nan_ok=True)
 
 

@@ -10,8 +10,8 @@ import pytest
 import annomodels as am
 from annomodels.fitting.run import default_model
 from annomodels.models.catalog import MODELS
-from annomodels.planning import rules
-from annomodels.planning.rules import (
+from annomodels.planning import advise as rules
+from annomodels.planning.advise import (
     ALSO,
     FIRST,
     Facts,

@@ -7,8 +7,14 @@ import pytest
 
 import annomodels as am
 from annomodels.models.states import States
-from annomodels.planning.design import verdict
-from annomodels.planning.trials import _items, assumed, like_pilot, trial, vote_accuracy
+from annomodels.planning.design import (
+    _items,
+    assumed,
+    like_pilot,
+    trial,
+    verdict,
+    vote_accuracy,
+)
 from annomodels.summaries.draws import Draws
 
 
@@ -102,7 +108,7 @@ def test_the_smallest_design_is_the_cheapest_that_surely_reaches_the_target():
     ],
 )
 def test_verdicts_allow_for_the_monte_carlo_error(mean, error, above, said):
-    assert verdict(mean, error, 0.95, above=above) == said
+    assert verdict(np.array([mean]), np.array([error]), 0.95, above=above) == [said]
 
 
 @pytest.fixture(scope="module")

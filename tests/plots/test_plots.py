@@ -12,7 +12,7 @@ import pytest
 import annomodels as am
 from annomodels import plots
 from annomodels.plots import style
-from annomodels.plots.coders import pair_tables, pairwise
+from annomodels.plots.coders import pairwise
 
 PLOTS = {
     "agreement_forest": plots.agreement_forest,
@@ -166,15 +166,13 @@ def test_the_matrix_of_a_coder_who_is_not_there_names_some_who_are(anesthesia):
 
 def test_kappa_of_pairs_is_that_of_the_coefficients():
     data = am.datasets.load("anesthesia")
-    values, shared = pairwise(data)
-    assert np.isnan(np.diag(values)).all()
-    np.testing.assert_allclose(values, values.T)
+    kappa, share = pairwise(data), pairwise(data, "agreement")
+    assert np.isnan(np.diag(kappa)).all()
+    np.testing.assert_allclose(kappa, kappa.T)
     for a, b in itertools.combinations(range(data.n_coders), 2):
-        pair = data.select(coders=[data.coders[a], data.coders[b]])
-        assert shared[a, b] == 45
-        assert values[a, b] == pytest.approx(am.agreement(pair, "kappa").value, abs=1e-12)
-        tables = pair_tables(data)[a, b]
-        assert pairwise(data, "agreement")[0][a, b] == pytest.approx(np.trace(tables) / 45)
+        pair = am.agreement(data.select(coders=[data.coders[a], data.coders[b]]), "kappa", draws=0)
+        assert kappa[a, b] == pytest.approx(pair.value, abs=1e-12)
+        assert share[a, b] == pytest.approx(pair.observed, abs=1e-12)
 
 
 def test_pairs_without_common_items_stay_empty():
@@ -187,10 +185,9 @@ def test_pairs_without_common_items_stay_empty():
         (3, "d", "y"),
     ]
     data = am.Annotations.from_records(rows)
-    values, shared = pairwise(data)
+    values = pairwise(data)
     assert values[0, 1] == 1.0
     assert np.isnan(values[0, 2])
-    assert shared[0, 2] == 0
     plots.inline(plots.pairwise_heatmap(data), "k", "t", "d")
 
 

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import annomodels as am
-from annomodels.auditing.design import beliefs, calibration_prior, open_items
+from annomodels.auditing.design import Items, calibration_prior
 from annomodels.auditing.estimator import forecast_widths
 from annomodels.limits import AUDIT_GOAL, AUDIT_MOST, AUDIT_WORTH
 from annomodels.reporting.explorer import ROOM, payload, queue
@@ -126,8 +126,7 @@ def test_states_add_up_and_actions_name_their_counts(stacked):
 def test_an_audit_is_said_to_narrow_the_interval_only_if_it_does(found):
     """The size halves the interval; an audit that narrows by less than a fifth is for errors."""
     fit = found.fit
-    part, prior = open_items(fit), calibration_prior(fit)
-    p = beliefs(fit)
+    items, prior = Items(fit), calibration_prior(fit)
     for times in (0.05, 0.2, 0.5, 1.0, 2.0, 5.0):
         of, now = found.wrong, found.wrong.gold_high - found.wrong.gold_low
         wrong = dataclasses.replace(of, gold_high=of.gold_low + times * now)
@@ -136,7 +135,7 @@ def test_an_audit_is_said_to_narrow_the_interval_only_if_it_does(found):
         if size >= of.n:
             assert head(facts).actions[-1].title == f"Check all {of.n} items"
             continue
-        after = forecast_widths(p, part, prior, (size,))[0][1] * of.n / (times * now)
+        after = forecast_widths(items.p, items.open(), prior, (size,))[0][1] * of.n / (times * now)
         about = head(facts).actions[-1].about
         assert ("half as wide" in about) == (share == AUDIT_GOAL)
         if "half as wide" in about:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from annomodels.errors import NotApplicable
-from annomodels.spans.decode import choose
+from annomodels.spans.tables import choose
 
 
 def table_of(*rows):

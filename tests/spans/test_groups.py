@@ -100,6 +100,12 @@ def test_decisions_are_known_truth_where_they_touch():
     assert groups.label[groups.answer_first[3] :].tolist() == [0, 0]
 
 
+def test_no_span_can_be_decided_where_the_longest_span_of_an_answer_is_not_its_first():
+    spans = spans_of(("ana", 1, 3, "X"), ("ana", 4, 10, "X"), ("ben", 0, 10, "X"))
+    groups = groups_of(spans, decisions=[Span("d", "", "", 0, 10, "(none)")])
+    assert (groups.known.tolist(), groups.known_shape.tolist()) == ([0], [-1])
+
+
 def test_a_curated_version_is_known_truth_of_its_document():
     made = [Span("d", c, "NE", 0, 4, "X") for c in ("ana", "ben", "")] + [
         Span("d", "ana", "NE", 8, 9, "X")

@@ -17,9 +17,8 @@ from annomodels.io.span_builder import Span, Spans
 from annomodels.kernels.spans import group_weights
 from annomodels.limits import STATES
 from annomodels.reporting.spans import SpanFacts
-from annomodels.spans.calibration import unseen_spans
 from annomodels.spans.groups import OTHER_BORDERS, groups_of
-from annomodels.spans.model import SpanModel, sample
+from annomodels.spans.model import SpanModel, sample, unseen_spans
 
 
 def tiny():

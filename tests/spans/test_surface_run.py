@@ -309,5 +309,9 @@ def test_audits_of_spans_in_python(made: Path) -> None:
     assert (found.table["low"] <= found.table["value"]).all()
     with pytest.raises(NotApplicable, match="width="):
         am.audit(fit, width=0.1)
+    rest = len(fit.groups.documents) - 6
+    later = am.audit(fit, earlier=drawn)
+    assert f"With earlier rounds, {6 + min(rest, 20)} documents in all." in later.notes
+    assert any(note.startswith("Only") for note in later.notes) == (rest < 20)
     with pytest.raises(AnnotationError, match="Judge at least 2"):
         am.estimate(fit, truth[truth["document"] == truth["document"].iloc[0]], drawn)

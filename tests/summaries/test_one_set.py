@@ -7,7 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.limits import NEXT_SHARE
-from annomodels.planning.rules import supports
+from annomodels.planning.advise import supports
 from annomodels.summaries.coders.coders import certain, flagged
 
 pytestmark = pytest.mark.slow

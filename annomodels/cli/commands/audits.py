@@ -64,14 +64,16 @@ def audit(
     """
     from annomodels.auditing.design import design_at
     from annomodels.auditing.sample import audit as draw
+    from annomodels.auditing.sample import audited
     from annomodels.io.mappings import items_from
 
     found, place = load_fit(fit), design_of(fit)
     of_spans = isinstance(found, SpanFit)
     if of_spans:
         refuse_of_spans(among=among, **how)
+    of = audited(found)
     Writing("", str(place), force=True).check()
-    earlier = None if start_over else design_at(place, found)
+    earlier = None if start_over else design_at(place, of)
     stale = place.is_file() and not start_over and earlier is None
     chosen = None if among is None else items_from(among, items=found.data.items)
     drawn = draw(found, size, among=chosen, earlier=earlier, seed=seed, **how)
@@ -83,8 +85,7 @@ def audit(
     # after the table: a design of items that nobody received would invalidate the next round
     drawn.save(place, force=True)
     if earlier is not None:
-        what = "documents" if of_spans else "items"
-        note(f"This is round {len(drawn.design.rounds)}; its {what} were not drawn before.")
+        note(f"This is round {len(drawn.design.rounds)}; its {of.word}s were not drawn before.")
     for text in drawn.notes:
         note(f"note: {text}")
     note(f"The design of the audit is in {place}.")

@@ -18,7 +18,7 @@ from annomodels.io.span_builder import Spans
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.io.reading import Questions
-    from annomodels.planning.rules import Use
+    from annomodels.planning.advise import Use
     from annomodels.reporting.health import Counted
 
 COUNTS = ("items", "coders", "labels given", "different labels", "repeated labels")
@@ -62,8 +62,7 @@ def command(data: str, fit: str | None, reading: Reading, writing: Writing) -> N
 def _one(data: str, fit: str | None, reading: Reading, writing: Writing) -> None:
     import pandas as pd
 
-    from annomodels.planning.advise import advise
-    from annomodels.planning.rules import supports
+    from annomodels.planning.advise import advise, supports
     from annomodels.reporting.health import findings
 
     read = load_any(data, reading)
@@ -99,7 +98,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     """Write a row per question, and the analyses that all of them support."""
     import pandas as pd
 
-    from annomodels.planning.rules import sentence, supports
+    from annomodels.planning.advise import sentence, supports
     from annomodels.reporting.health import findings
 
     checks = {question: findings(labels) for question, labels in found.items()}

@@ -9,13 +9,12 @@ import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.distances import DistanceLike
-from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
 from annomodels.coefficients.parts.results import Difference
 from annomodels.coefficients.parts.setup import Setup, collect, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, diagnose, explain, say, unit_notes
-from annomodels.coefficients.rows import Duplicates, Rows, restrict
+from annomodels.coefficients.rows import Duplicates, Rows, make_sample, restrict
+from annomodels.coefficients.sums import Statistics, draw_values, point_values
 from annomodels.coefficients.tables import Evaluated
-from annomodels.coefficients.weights import make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats

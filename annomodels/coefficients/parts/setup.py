@@ -12,27 +12,27 @@ import pandas as pd
 import xarray as xr
 from scipy import sparse
 
-from annomodels.coefficients.agreement import Convention, Resample, by_group
+from annomodels.coefficients.agreement import Convention, Resample, by_group, make_requests
 from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.distances import DistanceLike
-from annomodels.coefficients.evaluation import pairwise
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
 from annomodels.coefficients.parts.results import SHOWN, Breakdown
 from annomodels.coefficients.reasons import REASONS, before, refuse, repeats_note, say, unit_notes
-from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
     CONVENTIONS,
     Duplicates,
+    Request,
     Rows,
+    Sample,
     collapse,
+    make_sample,
     prepare,
     with_labels,
 )
 from annomodels.coefficients.rows import Convention as Weighing
-from annomodels.coefficients.sums import Sums, of_items
+from annomodels.coefficients.sums import Sums, of_items, pairwise
 from annomodels.coefficients.tables import Evaluated
-from annomodels.coefficients.weights import Request, Sample, make_sample
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text

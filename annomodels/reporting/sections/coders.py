@@ -166,7 +166,7 @@ def pictures(facts: Facts) -> Part:
         )
     ]
     if 2 < n <= _MOST_PAIRED and facts.health.per_item.most > 1 and facts.has("plot.pairwise"):
-        values, _ = pairwise(facts.data)
+        values = pairwise(facts.data)
         known = values[np.isfinite(values)]
         span = f"{decimal(known.min())} to {decimal(known.max())}" if len(known) else "not defined"
         made.append(
