@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,7 @@ def test_without_the_package_the_line_that_installs_it(
     options: dict[str, Any] = {}
     if name != "sav":
         path, options = export(name)
-    real = builtins.__import__
-
-    def without(module: str, *rest: Any, **more: Any) -> Any:
-        if module.partition(".")[0] == package:
-            raise ImportError(module)
-        return real(module, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingDependency, match=rf"pip install {installed}\.$"):
         read(path, **options)
     assert main(["check", str(path), *(["--units", "exact"] if name == "cas" else [])]) == 5

@@ -14,10 +14,9 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.io.span_builder import WORD, Spans
-from annomodels.io.writers.layouts import as_json, as_lines
+from annomodels.io.writers.layouts import NAME, as_json, as_lines
 
 NEEDED = ("document", "start", "end", "label")
-NAME = "annomodels"
 Files = dict[str, str]
 
 
