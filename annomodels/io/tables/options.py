@@ -25,7 +25,7 @@ def named[T](name: str, forms: Mapping[str, T]) -> T:
 
 def check_choice(option: str, value: object, *known: str) -> None:
     if value not in known:
-        remedy = f"Use one of {', '.join(known)}."
+        remedy = f"Use {', '.join(map(repr, known[:-1]))} or {known[-1]!r}."
         code = f"unknown-{option.replace('_', '-')}"
         raise AnnotationError(f"{Option(option, value)} is unknown.", remedy=remedy, code=code)
 
