@@ -284,12 +284,10 @@ def _name(path: str | os.PathLike[str]) -> object:
     return ...
 
 
-def items_from(
-    path: str | os.PathLike[str], item: Names | None = None, items: Iterable[object] = ()
-) -> list[str]:
+def items_from(path: str | os.PathLike[str], items: Iterable[object] = ()) -> list[str]:
     """Return the distinct items of a table: its item column, or its only column."""
     table = _filled(path)
-    name, problems = table.checked_item(item, items, "Call it item.")
+    name, problems = table.checked_item(None, items, "Call it item.")
     if len(table.header) == 1:
         cells = [row[0] for _, row in table.rows][bool(name) :]
     elif problems:

@@ -1,9 +1,10 @@
-"""Excel and SPSS through the libraries made for them, and what is said when they are missing."""
+"""Files that libraries read, and what is said when these are missing or too old."""
 
 from __future__ import annotations
 
 import io
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,6 @@ def test_without_the_package_the_line_that_installs_it(
 
 
 def test_a_workbook_with_entities_is_refused(tmp_path: Path) -> None:
-    import zipfile
-
     packed = io.BytesIO()
     LONG.to_excel(packed, index=False)
     path = tmp_path / "bad.xlsx"
@@ -59,4 +58,18 @@ def test_a_workbook_with_entities_is_refused(tmp_path: Path) -> None:
         for part in old.namelist():
             new.writestr(part, bad if "sheet1" in part else old.read(part))
     with pytest.raises(AnnotationError, match="declares a document type"):
+        read(path)
+
+
+def test_inspect_logs_that_python_cannot_unpack_say_what_to_do(
+    formats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "new.eval"
+    path.write_bytes((formats / "logs" / "inspect_ai.eval").read_bytes())
+
+    def unknown(*args: Any) -> Any:
+        raise NotImplementedError("That compression method is not supported")
+
+    monkeypatch.setattr(zipfile, "_get_decompressor", unknown)
+    with pytest.raises(AnnotationError, match="inspect log convert, to the format json"):
         read(path)

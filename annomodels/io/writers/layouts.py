@@ -244,10 +244,7 @@ def gold_list(
 ) -> GoldList:
     """Return the gold labels in a result of ``fit.gold()`` or in a table."""
     table = with_soft(gold)
-    lacking = [name for name in NEEDED if name not in table.columns]
-    if lacking:
-        what = f"The table of gold labels lacks {', '.join(lacking)}."
-        raise AnnotationError(what, "gold", "Give what fit.gold() gives.")
+    check_columns(table, NEEDED, "gold labels")
     named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
     if set(named_p) <= set(OF_ITEMS):
         named_p = []
@@ -274,6 +271,12 @@ def gold_list(
         said = label_text(label) if _said(label) else ""
         items.append(GoldItem(str(item), text, said, min(p, 1.0), named, str(vote), later))
     return GoldList(tuple(items), tuple(labels), question)
+
+
+def check_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:
+    if lacking := [name for name in names if name not in table.columns]:
+        told = f"The table of {what} lacks {', '.join(lacking)}."
+        raise AnnotationError(told, "gold", "Give what fit.gold() gives.")
 
 
 def _said(label: object) -> bool:
