@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -200,6 +200,12 @@ class AnnotationError(Problems, ValueError):
     """
 
     about = "data"
+
+
+def raise_all(problems: Collection[Problem]) -> None:
+    """Raise an error with all problems, if there are any."""
+    if problems:
+        raise AnnotationError(problems)
 
 
 class NotApplicable(AnnomodelsError, ValueError):

@@ -286,7 +286,7 @@ def gold_table(fit: Fit, summary: Summary, threshold: float | None, soft: bool) 
         table["label"] = table["label"].where((table["state"] == "settled") | known, "")
     if not soft:
         return table
-    from annomodels.io.writers.backs import with_soft
+    from annomodels.io.writers.layouts import with_soft
 
     return with_next(fit, with_soft(replace(summary, table=table)))
 
@@ -309,14 +309,14 @@ def gold_back(
     spreadsheet: bool,
 ) -> None:
     """Write the gold labels of a saved fit in the import format of a tool."""
-    from annomodels.io.writers.backs import gold_list
     from annomodels.io.writers.catalog import BACKS, Writer, named
+    from annomodels.io.writers.layouts import gold_list
 
     summary = fit.gold(threshold)
     table = gold_table(fit, summary, threshold, soft=True)
     texts = dict(zip(fit.data.items, fit.data.texts or (), strict=False))
     if to == "parquet":
-        put(Writer(to, "", lambda given: given, to), table, writing, spreadsheet)
+        put(Writer("", lambda given: given, to), table, writing, spreadsheet)
     else:
         put(named(to, BACKS), gold_list(table, question, texts), writing, spreadsheet)
     for text in summary.notes:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.validation import at_rows, counted, some
-from annomodels.errors import AnnotationError, Option, Problem, Verb
-from annomodels.io.border import guarded, unreadable
+from annomodels.errors import AnnotationError, Option, Problem, Verb, raise_all
+from annomodels.io.border import collected, unreadable
 from annomodels.io.formats import FORMATS, PLAIN, SPAN_TABLE, Format
 from annomodels.io.many import File, Pile, RowOf, by_name, files_in
 from annomodels.io.records import NoUnits, Records
@@ -92,28 +92,17 @@ def _alone(source: Source, options: Options) -> tuple[Source, Format] | None:
 
 
 def _forms(files: Sequence[File], options: Options) -> list[Format]:
-    forms: list[Format] = []
+    forms: list[tuple[File, Format]] = []
     problems: list[Problem] = []
-    exports: list[tuple[File, Format]] = []
     for file in files:
-        try:
-            with guarded(file.source.name):
-                form = chosen(options.format, file.source, _own(file, options))
-        except AnnotationError as error:
-            problems += error.problems
-            continue
-        forms.append(form)
+        with collected(problems, file.source.name):
+            forms.append((file, chosen(options.format, file.source, _own(file, options))))
+    for file, form in forms if problems else ():  # report the problems of the other files, too
         if form.read and form.name not in PLAIN:
-            exports.append((file, form))
-    if problems:  # report the problems of the other files, too
-        for file, form in exports:
-            try:
-                with guarded(file.source.name):
-                    problems += form.records(file.source, _own(file, options)).problems
-            except AnnotationError as error:
-                problems += error.problems
-        raise AnnotationError(merged(problems))
-    return forms
+            with collected(problems, file.source.name):
+                problems += form.records(file.source, _own(file, options)).problems
+    raise_all(merged(problems))
+    return [form for _, form in forms]
 
 
 def _own(file: File, options: Options, form: str = "") -> Options:
@@ -319,8 +308,7 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
     is_wide = options.coder_columns is not None or (not problems and _batches(files, options))
     unnamed = not any(matched(table.header)["coder"] for table in tables)
     problems += _splits(files) if unnamed and not is_wide and options.coder is None else []
-    if problems:
-        raise AnnotationError(merged(problems))
+    raise_all(merged(problems))
     if unnamed and not is_wide and not any(file.said for file in files) and options.coder is None:
         check_same_items(tables, said_key(options.names, header))
     first = None if is_wide or options.names is not None else _first_key(tables)
@@ -451,11 +439,9 @@ def _together(files: Sequence[File], parts: Sequence[Part], found: Records) -> C
     own: list[Columns] = []
     problems: list[Problem] = []
     for part in parts:
-        try:
+        with collected(problems, found.source.name):
             own.append(part())
             problems += own[-1].problems
-        except AnnotationError as error:
-            problems += error.problems
     if problems:
         return Columns(problems=merged(problems))
     if not any(one.names for one in own):  # exports, which name coders by account

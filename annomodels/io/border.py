@@ -12,11 +12,12 @@ import posixpath
 import select
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard
 from xml.parsers import expat
 
@@ -28,6 +29,7 @@ from annomodels.errors import (
     Option,
     Problem,
     printable,
+    raise_all,
 )
 
 if TYPE_CHECKING:
@@ -84,16 +86,27 @@ def guarded(where: str, what: str = "file") -> Iterator[None]:
         raise AnnotationError(_damage(where, error, what)) from error
 
 
+@contextmanager
+def collected(problems: list[Problem], where: str) -> Iterator[None]:
+    """Add the problems of an error to a list instead of raising it."""
+    try:
+        with guarded(where):
+            yield
+    except AnnotationError as error:
+        problems += error.problems
+
+
 def _damage(where: str, error: Exception, thing: str) -> Problem:
     said, remedy = first_line(error), "Copy or export it again."
     if isinstance(error, RecursionError):
-        return Problem(f"The {thing} is nested too deeply.", where, remedy)
+        return Problem(f"The {thing} is nested too deeply.", where, remedy, code="too-deep")
     if isinstance(error, UnicodeError):
-        return Problem(f"The text cannot be decoded: {said}.", where, "Save it as UTF-8.")
+        what = f"The text cannot be decoded: {said}."
+        return Problem(what, where, "Save it as UTF-8.", code="other-encoding")
     if isinstance(error, (LookupError, TypeError, AttributeError, AssertionError)):
         what = f"The {thing} cannot be read ({type(error).__name__}: {said})."
         remedy = "Export it again. If other programs read it, please report it, with --debug."
-        return Problem(what, where, remedy)
+        return Problem(what, where, remedy, code="damaged")
     return Problem(f"The {thing} is damaged: {said}.", where, remedy, code="damaged")
 
 
@@ -102,10 +115,14 @@ def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def needs(package: str, what: str) -> MissingDependency:
-    sentence = f"{what} is read with the package {package}, which is not installed."
-    remedy = f"pip install {package}."
-    return MissingDependency(str(Problem(sentence, remedy=remedy)))
+def library(module: str, package: str, what: str) -> ModuleType:
+    """Import a module that only some files need."""
+    try:
+        return import_module(module)
+    except ImportError:
+        sentence = f"{what} is read with the package {package}, which is not installed."
+        remedy = f"pip install {package}."
+        raise MissingDependency(str(Problem(sentence, remedy=remedy))) from None
 
 
 def shown(path: str | os.PathLike[str]) -> str:
@@ -251,20 +268,14 @@ def gunzipped(data: bytes, where: str) -> bytes:
     if data[:2] != b"\x1f\x8b":
         return data
     out, size, packed = [], 0, io.BytesIO(data)
-    try:
-        with gzip.GzipFile(fileobj=packed) as file:
-            while piece := file.read(_PIECE):
-                out.append(piece)
-                size += len(piece)
-                if size > FREE and size > RATIO * packed.tell():
-                    what = (
-                        f"The file unpacks to more than {RATIO} times its size, as no table does."
-                    )
-                    remedy = "If you trust it, unpack it yourself and give what was in it."
-                    raise AnnotationError(what, where, remedy)
-    except (OSError, EOFError, zlib.error) as error:
-        what = f"The gzip file is damaged: {first_line(error)}."
-        raise AnnotationError(what, where, "Copy or export it again.", code="damaged") from error
+    with guarded(where, "gzip file"), gzip.GzipFile(fileobj=packed) as file:
+        while piece := file.read(_PIECE):
+            out.append(piece)
+            size += len(piece)
+            if size > FREE and size > RATIO * packed.tell():
+                what = f"The file unpacks to more than {RATIO} times its size, as no table does."
+                remedy = "If you trust it, unpack it yourself and give what was in it."
+                raise AnnotationError(what, where, remedy)
     return b"".join(out)
 
 
@@ -542,5 +553,4 @@ def _refuse(infos: dict[str, zipfile.ZipInfo], size: int, name: str) -> None:
         )
         remedy = "If you trust it, unpack it yourself and give the folder."
         problems.append(Problem(what, name, remedy))
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)

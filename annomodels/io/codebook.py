@@ -10,7 +10,7 @@ from typing import Any
 
 from annomodels.data.annotations import SCALES
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, Option, Problem, meant
+from annomodels.errors import AnnotationError, Option, Problem, meant, raise_all
 from annomodels.io.border import guarded
 from annomodels.io.source import Source
 
@@ -102,8 +102,7 @@ def _entries(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Ent
             what = f"{name!r} stands there twice."
             problems.append(Problem(what, where, "Leave one out.", code="question-twice"))
         out[name] = Entry(scale, _labels(labels), where)
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     return out
 
 
@@ -123,8 +122,7 @@ def _rows(source: Source) -> list[tuple[str, Any, str]]:
             (name, value, f"{source.name}, {name!r}") for name, value in source.documents.items()
         ]
     table = source.table
-    if problems := [*table.problems, *table.doubled(table.header)]:
-        raise AnnotationError(problems)
+    raise_all([*table.problems, *table.doubled(table.header)])
     plain = {name.strip().casefold(): name for name in table.header}
     question = next((plain[word] for word in QUESTION_WORDS if word in plain), None)
     labels = next((plain[word] for word in LABEL_WORDS if word in plain), None)

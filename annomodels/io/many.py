@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import AnnotationError, Option, Problem, raise_all
 from annomodels.io.border import Members, checked_path, open_folder, raw_bytes, shown, unreadable
 from annomodels.io.objects import plain_fields
 from annomodels.io.source import Options, Source
@@ -68,8 +68,7 @@ class Pile(Source):
             for (_, path), n in given.items()
             if n > 1
         ]
-        if problems:
-            raise AnnotationError(problems)
+        raise_all(problems)
         alike = Counter(Path(path).name for path in {str(path) for _, path in paths})
         # if each folder has one file and file names repeat, the folder names the coder
         found = [files_in(opened(path)) if Path(path).is_dir() else [] for _, path in paths]

@@ -14,7 +14,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, is_blank, some
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import AnnotationError, Option, Problem, raise_all
 from annomodels.io.border import guarded, name_of
 from annomodels.io.source import Source
 from annomodels.io.span_builder import NONE as NO_SPAN
@@ -284,12 +284,10 @@ def _name(path: str | os.PathLike[str]) -> object:
     return ...
 
 
-def items_from(
-    path: str | os.PathLike[str], item: Names | None = None, items: Iterable[object] = ()
-) -> list[str]:
+def items_from(path: str | os.PathLike[str], items: Iterable[object] = ()) -> list[str]:
     """Return the distinct items of a table: its item column, or its only column."""
     table = _filled(path)
-    name, problems = table.checked_item(item, items, "Call it item.")
+    name, problems = table.checked_item(None, items, "Call it item.")
     if len(table.header) == 1:
         cells = [row[0] for _, row in table.rows][bool(name) :]
     elif problems:
@@ -313,8 +311,7 @@ def item_columns(
     header, source = table.header, table.source
     problems = [p for name in columns for p in named_column(header, name, "column", source)]
     found, wrong = table.checked_item(item, items, f"Name it: {Option('item')}.")
-    if problems or wrong:
-        raise AnnotationError([*problems, *wrong])
+    raise_all([*problems, *wrong])
     out: dict[str, dict[str, str]] = {name: {} for name in columns}
     items = table.cells(found)
     remedy = "Give each item one value, or name columns that have one value per item."
@@ -330,8 +327,7 @@ def item_columns(
             if len(clashes) > 1:
                 what += f" So have {len(clashes) - 1:,} more rows."
             problems.append(Problem(what, f"{source}, row {number}", remedy))
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     return out
 
 
@@ -346,8 +342,7 @@ def distances_from(path: str | os.PathLike[str], labels: Sequence[Hashable]) -> 
         if absent := [name for name in known if name not in found]:
             what = f"{counted(len(absent), 'label')} not in the first {where}: {some(absent)}."
             problems.append(Problem(what, table.source, remedy))
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     try:
         return [[float(rows[a][names.index(b)]) for b in known] for a in known]
     except (ValueError, IndexError):
@@ -476,8 +471,7 @@ def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
         what = f"{counted(len(strange), 'row has', 'rows have')} a decision that is unknown."
         where = f"{source}, first in row {strange[0][0]}: {strange[0][3]!r}"
         problems.append(Problem(what, where, f"Write one of {', '.join((DECIDED, *ENTRIES))}."))
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     if not made and not contested:
         what = f"Nothing is decided: 0 of {counted(len(rows), 'row')}."
         raise AnnotationError(what, source, "Decide items on the report page first.")

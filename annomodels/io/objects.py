@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from annomodels.data.validation import at_rows, counted
-from annomodels.errors import AnnotationError, Problem
-from annomodels.io.border import NoLabels, needs
+from annomodels.errors import AnnotationError
+from annomodels.io.border import NoLabels, library
 from annomodels.io.tables.keys import Key, key_of
 from annomodels.io.tables.table import Table
 
@@ -60,12 +60,7 @@ def from_objects(values: Sequence[Any], rows: Sequence[int], source: str) -> Tab
         )
     keys = dict.fromkeys(key for value in values for key in value)
     columns = {key: [cell_text(value.get(key)) for value in values] for key in keys}
-    table = Table(dict(columns), rows, source)
-    if not values:
-        table.problems.append(
-            Problem("The file has no record.", source, "Export the labels again.", code="empty")
-        )
-    return table
+    return Table.of_records(columns, rows, source)
 
 
 def _constant(name: str) -> str | None:
@@ -102,10 +97,7 @@ def streamed_lines(path: Path, source: str) -> Iterator[tuple[int, Any]]:
 
 def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
     """Yield number and value of each element of a JSON array, one element in memory at a time."""
-    try:
-        import ijson
-    except ImportError:
-        raise needs("ijson", "JSON of more than 200 MB") from None
+    ijson = library("ijson", "ijson", "JSON of more than 200 MB")
     with path.open("rb") as file:
         try:
             events, builder = ijson.basic_parse(file), ijson.ObjectBuilder()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.html import Html
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Option
+from annomodels.errors import AnnotationError, Option, raise_all
 from annomodels.io.assembly import read_records, read_spans_of
 from annomodels.io.border import NoLabels, guarded, is_path
 from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
@@ -20,8 +20,8 @@ from annomodels.io.proposals import with_proposal
 from annomodels.io.records import NoUnits, Records
 from annomodels.io.source import Opening, Options, Piped, Source
 from annomodels.io.tables.columns import Columns, Missing, finished, unused
-from annomodels.io.tables.guard import NotAsItSeems, Repeats, require_way, suspicions
-from annomodels.io.tables.options import check_words, checked
+from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
+from annomodels.io.tables.options import check_choice, check_words, checked
 from annomodels.io.tables.questions import listed
 
 if TYPE_CHECKING:
@@ -235,8 +235,8 @@ def understood(
 ) -> tuple[Records, Callable[[Columns], Annotations], Codebook]:
     """Return the records, a function from columns to annotations, and the codebook."""
     repeats = said["repeats"]
-    require_way(repeats)
-    _how_seen(said["seen"])
+    check_choice("repeats", repeats, *REPEATS)
+    _check_seen(said["seen"])
     source = _opened(path, said)
     book = Codebook(said["scale"], said["codebook"])
     said = {**said, **_stripped(source, said)}
@@ -276,8 +276,7 @@ def understood(
         if not every and not columns.problems and book.unfit([name]):
             each = dataclasses.replace(options, every=True, question=None, label=None)
             known = (name, *read_records(source, each).parts)
-            if problems := book.unfit([one for one in dict.fromkeys(known) if one]):
-                raise AnnotationError(problems)
+            raise_all(book.unfit([one for one in dict.fromkeys(known) if one]))
         entry = book.of(name)
         labels = said["labels"] if said["labels"] is not None else entry.labels
         scale, dont_know = cast("Scale", entry.scale or "nominal"), _tuple(said["dont_know"]) or ()
@@ -349,10 +348,9 @@ def read_spans(
     source = _opened(path, {"encoding": encoding})
     with guarded(source.name):
         key = source.with_key(item)
-        more: dict[str, Any] = {"seen": _how_seen(seen), "models": models}
-        return read_spans_of(
-            source, Options(item=key, names=item, text=text, format=format, **more)
-        )
+        _check_seen(seen)
+        options = Options(item=key, names=item, text=text, format=format, seen=seen, models=models)
+        return read_spans_of(source, options)
 
 
 # keywords of `read` that also apply to spans, in addition to those of `read_spans`
@@ -398,11 +396,9 @@ def _named(spans: Spans, said: Mapping[str, Any], default: Mapping[str, Any]) ->
     return dataclasses.replace(spans, spans=marks, seen=seen)
 
 
-def _how_seen(seen: str | None) -> str | None:
-    if seen not in (None, "all", "marked"):
-        what = f"{Option('seen', seen)} is unknown."
-        raise AnnotationError(what, remedy="Use 'all' or 'marked'.", code="unknown-seen")
-    return seen
+def _check_seen(seen: str | None) -> None:
+    if seen is not None:
+        check_choice("seen", seen, "all", "marked")
 
 
 def _opened(path: Paths | Source, said: Mapping[str, object]) -> Source:
@@ -546,13 +542,11 @@ def _each(path: Paths, said: Mapping[str, object], names: Sequence[str]) -> Ques
         label = columns.names.get("label", "")
         problems = unknown(dict.fromkeys(names, source), [])
         problems += book.unfit([label] if label else [])
-        if problems:
-            raise AnnotationError(problems)
+        raise_all(problems)
         return Questions({"": made(columns)}, {}, source)
     problems = unknown(dict.fromkeys(names, source), found.parts)
     problems += book.unfit(found.parts)
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     annotations: dict[str, Annotations] = {}
     left_out: dict[str, str] = {}
     repeated: NotAsItSeems | None = None

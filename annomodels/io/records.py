@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from annomodels.data.validation import NotLabels, at_rows, counted, is_blank, some
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import AnnotationError, Option, Problem, raise_all
 from annomodels.io.objects import keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import GOLD, Quote, Span, Spans, in_code_points, who_read
@@ -92,7 +92,6 @@ class Records:
         self._gold: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         self._texts: dict[str, str] = {}
         self._shown = "text"  # default text field
-        self._groups: dict[str, str] = {}
         self._of_labels: list[Problem] = []
         self._spans: dict[Span, None] = {}
         self._seen: dict[str, dict[str, None]] = {}
@@ -192,10 +191,6 @@ class Records:
     def text(self, item: object, text: object) -> None:
         if isinstance(item, str) and isinstance(text, str) and text:
             self._texts.setdefault(item, text)
-
-    def group(self, item: str, name: object) -> None:
-        if isinstance(name, str) and name:
-            self._groups.setdefault(item, name)
 
     def document(
         self, item: object, coder: object, text: object = "", tokens: Sequence[tuple[int, int]] = ()
@@ -302,8 +297,7 @@ class Records:
         problems = list(dict.fromkeys(self.problems))
         if self.marked is not None and all(one.code == "no-units" for one in problems):
             raise NoUnits(problems, self.marked)
-        if problems:
-            raise AnnotationError(problems)
+        raise_all(problems)
 
     def chosen(self) -> Columns:
         """Return the rows of the requested or only question, with all notes."""
@@ -322,8 +316,7 @@ class Records:
             counts, reasons = self.screened()
             left_out = {name: why for name, why in reasons.items() if why.sure}
         question, problems = self._choice(asked, counts, left_out)
-        if problems:
-            raise AnnotationError(problems)
+        raise_all(problems)
         if question is None:
             return Columns()
         columns = self.parts[question]()
@@ -382,8 +375,7 @@ class Records:
             problems.append(
                 Problem("It contains no spans.", self.source.name, remedy, code="no-spans")
             )
-        if problems:
-            raise AnnotationError(problems)
+        raise_all(problems)
         spans, told = in_code_points([*self._spans], self._documents, self._quotes)
         self._of_spans += told
         if self._repeated:
@@ -396,8 +388,7 @@ class Records:
         if not self.options.several:
             said = self.options.seen
             seen, problems = who_read(spans, seen, said, self.lists_readers, self.source.name)
-            if problems:
-                raise AnnotationError(problems)
+            raise_all(problems)
         left = [note for note in self.notes if not note.startswith(_NOT_READ)]
         notes = tuple(dict.fromkeys([*self._of_spans, *left]))
         attributes = tuple(self.attributes)
@@ -433,7 +424,6 @@ class Records:
             rows=[row[4] for row in rows],
             gold=_known_gold([(item, show(labels)) for item, labels in gold], notes),
             texts={item: text for item, text in self._texts.items() if item in known} or None,
-            group={item: name for item, name in self._groups.items() if item in known} or None,
             unlabelled=self._unsaid,
             skips=skips,
             notes=notes,

@@ -182,7 +182,7 @@ def long(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
             given = tuple(by_name[name] for name in said.item if name in by_name)
             found.append((_layout(given, coder), given, coder))
             continue
-        names = keys_in(rest, coder, said.label)
+        names = keys_in(rest, said.label)
         keys = {frozenset(key): key for one in names if (key := minimal(one, coder, names))}
         found += [(_layout(key, coder), key, coder) for key in keys.values()]
     of_coders = [c for group in _numbered(columns) if group[0].has(CODER) for c in group]
@@ -254,7 +254,7 @@ def _tells(one: Column, other: Column) -> bool:
     return len(np.unique(joint(one.codes, other.codes))) == len(np.unique(one.codes))
 
 
-def keys_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[Column]:
+def keys_in(rest: Sequence[Column], label: str | None) -> list[Column]:
     found = [
         one
         for one in rest

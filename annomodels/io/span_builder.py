@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import AnnotationError, Option, Problem, raise_all
 from annomodels.io.tables.columns import Columns, Part, finished
 from annomodels.io.tables.questions import choose_question
 
@@ -98,21 +98,15 @@ class Spans:
         columns = {name: [getattr(span, name) for span in self.spans] for name in names}
         return pd.DataFrame(columns, columns=list(names))
 
-    @property
-    def chains(self) -> pd.DataFrame:
-        """Rows of :attr:`table` that belong to a chain."""
-        table = self.table
-        return table[table["chain"] != ""].reset_index(drop=True)
-
     def of(self, question: str | None) -> tuple[Span, ...]:
         """Return the spans of one question."""
         found = self._asked(question)
         return tuple(span for span in self.spans if span.question == found)
 
-    def _asked(self, question: str | None) -> str | None:
-        found, problems = choose_question(self.questions, question, self.source, "span")
-        if problems:
-            raise AnnotationError(problems)
+    def _asked(self, question: str | None, counts: Mapping[str, int] | None = None) -> str | None:
+        known = self.questions if counts is None else counts
+        found, problems = choose_question(known, question, self.source, "span")
+        raise_all(problems)
         return None if found is None else str(found)
 
     def only(self, question: str | None = None) -> Spans:
@@ -134,9 +128,7 @@ class Spans:
         counts = self.questions or dict(Counter(span.question for span in self.spans))
         layers = {n: many for n, many in counts.items() if n not in self.attributes}
         offered = counts if question in self.attributes else layers or counts
-        asked, problems = choose_question(offered, question, self.source, "span")
-        if problems:
-            raise AnnotationError(problems)
+        asked = self._asked(question, offered)
         kept = tuple(span for span in self.spans if span.question == asked)
         left = [f"{n} ({counts[n]:,})" for n in self.attributes if n in counts]
         told = f"Attributes are kept in your project and not modeled: {', '.join(left)}."

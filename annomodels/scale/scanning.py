@@ -24,13 +24,14 @@ from annomodels.io.tables.columns import spellings
 from annomodels.io.tables.guard import (
     LOOKED_AT,
     MANY,
+    REPEATS,
     Repeats,
     looks_meant,
     proposal,
     repeated_problem,
-    require_way,
 )
 from annomodels.io.tables.keys import Names, parts_of, said_key
+from annomodels.io.tables.options import check_choice
 from annomodels.io.tables.plain import ids_column, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
 from annomodels.io.writing import OutputError
@@ -119,7 +120,7 @@ def scan(
         remedy = f"Use one of {', '.join(SCALES)}."
         raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
     known = {label_text(k): v for k, v in truth.items()} if isinstance(truth, Mapping) else None
-    require_way(repeats)
+    check_choice("repeats", repeats, *REPEATS)
     if repeats == "first":
         what = "Labels that are streamed lose the order of the rows, so no repeat is the first."
         remedy = f"Leave repeats out of the file, or use {Option('repeats', 'all')}."

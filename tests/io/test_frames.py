@@ -197,3 +197,8 @@ def test_answers_are_taken_as_series_and_frames(make: Any) -> None:
     assert read_answers(data, given) == {"t1": "pos"}
     with pytest.raises(AnnotationError, match="Truths were expected"):
         read_answers(data, 7)  # type: ignore[arg-type]
+
+
+def test_a_key_of_a_data_frame() -> None:
+    frame = pd.DataFrame({"doc": ["a", "a", "b"], "n": [1, 2, 1], "coder": "x", "label": "y"})
+    assert Annotations.from_frame(frame, item=["doc", "n"]).items == ("a,1", "a,2", "b,1")

@@ -41,14 +41,6 @@ def test_a_missing_file_is_told_the_nearest_name(tmp_path: Path) -> None:
         read("a\0b.csv")
 
 
-def test_a_folder_is_told_what_is_in_it(tmp_path: Path) -> None:
-    with pytest.raises(AnnotationError, match="folder, not a file"):
-        read(tmp_path)
-    (tmp_path / "votes.csv").write_text("x")
-    with pytest.raises(AnnotationError, match=r"only one column(.|\n)*votes\.csv"):
-        read(tmp_path)
-
-
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("x")

@@ -71,12 +71,3 @@ def test_standard_input_is_read_once(
         monkeypatch.setattr("sys.stdin", stream)
         assert main(["check", "-"]) == 3
     assert "annomodels check - --coder worker_id --item art_id" in capsys.readouterr().err
-
-
-def test_a_decimal_comma_is_told_with_the_number_of_labels(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path = CASES.parent / "newcomer" / "decimal_comma" / "deutsch.csv"
-    roles = ["--item", "satz", "--coder", "kodierer", "--label", "wert"]
-    assert main(["agree", str(path), *roles, "--scale", "interval"]) == 0
-    assert "decimal comma: 69 labels (0,1 as 0.1)" in "".join(capsys.readouterr())

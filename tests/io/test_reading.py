@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import random
 import sys
 from pathlib import Path
@@ -14,8 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annomodels import Annotations, read
+from annomodels import Annotations, read, read_questions
 from annomodels.errors import AnnotationError
+from annomodels.io import source
+from annomodels.io.tables.keys import key_cells, key_of
 
 # The made-up table of tests/formats: 4 items, 3 coders, 10 labels.
 CANON = {
@@ -30,7 +33,7 @@ def rows_of(data: Annotations) -> list[tuple[str, ...]]:
     return [tuple(row) for row in data.to_frame().to_numpy().tolist()]
 
 
-# -- the shapes of the one table are in test_shapes.py ---------------------------------------------
+# -- the shapes of the one table are in cases/shapes.toml -----------------------------------------
 
 
 def test_shared_data_sets_keep_every_row(shared: Path) -> None:
@@ -84,3 +87,32 @@ def test_the_likely_encoding_of_a_long_text_is_proposed(write: Any) -> None:
     with pytest.raises(AnnotationError) as caught:
         read(write(("é" * 70_000).encode("cp1252")))
     assert caught.value.problems[0].options == (("encoding", "cp1252"),)
+
+
+def test_names_of_a_key_are_never_the_same_for_different_rows() -> None:
+    cells = ["", "a", ",", '"', 'a"', "a,", "a\nb", '""', '","']
+    rows = list(itertools.product(cells, repeat=3))
+    names = key_cells([list(column) for column in zip(*rows, strict=True)])
+    assert len(set(names)) == len(rows)
+    assert names[rows.index(("", "", ""))] == ""
+    assert [key_of(row) for row in rows] == names
+
+
+def test_a_file_is_parsed_once_however_many_questions_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = []
+    own = source.TextRows
+
+    def counting(*args: object) -> object:
+        parsed.append(args)
+        return own(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(source, "TextRows", counting)
+    names = ",".join(f"q{k}" for k in range(50))
+    rows = [f"t{n},{c}," + ",".join(str((n + k + ord(c)) % 3) for k in range(50))
+            for n in range(40) for c in "abc"]  # fmt: skip
+    path = tmp_path / "sheet.csv"
+    path.write_text("\n".join([f"item,coder,{names}", *rows]) + "\n")
+    assert len(read_questions(path)) == 50
+    assert len(parsed) == 1

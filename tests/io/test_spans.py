@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,6 @@ from hypothesis import strategies as st
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.io.span_builder import UNITS, Span, Spans, to_code_points
-
-NE = "#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|value|identifier\n"
 
 
 def marks(spans: Spans, question: str) -> list[tuple[int, int, str]]:
@@ -43,17 +40,6 @@ def test_webanno_places_are_code_points_in_any_text(words: list[str], data: st.D
     spans = found.spans()
     assert marks(spans, "L.f") == want
     assert spans.texts["d"] == text[:-1]
-
-
-# -- brat --------------------------------------------------------------------------------------
-
-
-def brat(tmp_path: Path, **files: str) -> Path:
-    for coder, lines in files.items():
-        (tmp_path / coder).mkdir()
-        (tmp_path / coder / "d.ann").write_text(lines)
-        (tmp_path / coder / "d.txt").write_text("Anna saw Bob and her dog.")
-    return tmp_path
 
 
 # -- units -------------------------------------------------------------------------------------

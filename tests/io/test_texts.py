@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.errors import AnnotationError
 from annomodels.io.words import TEXT_COLUMNS
 
 FORMATS = Path(__file__).resolve().parents[1] / "formats"
@@ -72,37 +70,3 @@ def test_items_of_a_table_have_their_own_texts(tmp_path: Path, seed: int) -> Non
     data = am.read(write(tmp_path / "t.csv", rows))
     assert dict(zip(data.items, data.texts, strict=True)) == texts
     assert f"Column {word!r} is shown as the text of the items." in data.notes
-
-
-def test_a_column_that_differs_within_items_is_no_text(tmp_path: Path) -> None:
-    rows = [
-        {"item": i, "coder": c, "label": "xy"[n % 2], "comment": f"{c} on {i}"}
-        for n, i in enumerate(["i1", "i2", "i3", "i4"])
-        for c in "abc"
-    ]
-    data = am.read(write(tmp_path / "t.csv", rows))
-    assert data.texts is None
-    assert "Column not used: 'comment'." in data.notes
-
-
-def files(folder: Path) -> dict[str, Path]:
-    long = [
-        {"item": i, "coder": c, "label": "xy"[n % 2]} for n, i in enumerate("pqrs") for c in "abc"
-    ]
-    wide = [{"item": i, "ann": "x", "ben": "y", "cem": "x" if i < "r" else "y"} for i in "pqrs"]
-    made = {"long": write(folder / "long.csv", long), "wide": write(folder / "wide.csv", wide)}
-    records = [{"id": i, "text": i, "labels": {"ann": "x", "ben": "y"}} for i in "pqrs"]
-    made["nested"] = folder / "nested.jsonl"
-    made["nested"].write_text("".join(json.dumps(record) + "\n" for record in records))
-    made["mturk"] = task_file(folder / "batch.csv", 0)[0]
-    return made
-
-
-@pytest.mark.parametrize("form", ["long", "wide", "nested", "mturk"])
-def test_a_text_column_that_is_not_there_is_refused(tmp_path: Path, form: str) -> None:
-    path = files(tmp_path)[form]
-    asked = {"item": "id"} if form == "mturk" else {}
-    am.read(path, **asked)
-    with pytest.raises(AnnotationError, match=r"'nosuch' \(given as text\) does not exist") as told:
-        am.read(path, text="nosuch", **asked)
-    assert "The columns are" in str(told.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,16 +12,6 @@ import annomodels as am
 from annomodels.io.mappings import truths_from, truths_of
 
 ROWS = [(item, coder, label) for item, label in ((1, "x"), (2, "y"), (3, "x")) for coder in "abc"]
-
-
-@pytest.fixture
-def file(tmp_path: Path):
-    def write(text: str, name: str = "truth.csv") -> Path:
-        path = tmp_path / name
-        path.write_text(text, "utf-8")
-        return path
-
-    return write
 
 
 @pytest.mark.parametrize(
@@ -37,12 +26,12 @@ def file(tmp_path: Path):
         '﻿item,truth\n1,x\n2,y\n"9",""\n',
     ],
 )
-def test_every_way_to_write_it_is_the_same_truth(file, text: str) -> None:
-    found = truths_from(file(text))
+def test_every_way_to_write_it_is_the_same_truth(write, text: str) -> None:
+    found = truths_from(write(text))
     assert {item: found[item] for item in ("1", "2")} == {"1": "x", "2": "y"}
     assert "9" not in found
     data = am.Annotations.from_records(ROWS)
-    assert truths_of(file(text), data) == {1: "x", 2: "y"}
+    assert truths_of(write(text), data) == {1: "x", 2: "y"}
 
 
 @pytest.mark.parametrize(
@@ -58,17 +47,17 @@ def test_every_way_to_write_it_is_the_same_truth(file, text: str) -> None:
         ("item,truth\n1,z\n", "outside the label set"),
     ],
 )
-def test_what_is_wrong_is_said(file, text: str, said: str) -> None:
+def test_what_is_wrong_is_said(write, text: str, said: str) -> None:
     with pytest.raises(am.errors.AnnotationError, match=said):
-        truths_of(file(text), am.Annotations.from_records(ROWS))
+        truths_of(write(text), am.Annotations.from_records(ROWS))
 
 
-def test_truth_that_the_fit_was_told_cannot_judge_it(file) -> None:
+def test_truth_that_the_fit_was_told_cannot_judge_it(write) -> None:
     data = am.Annotations.from_records(ROWS).with_truth({1: "x"})
-    path = file("item,truth\n1,x\n")
+    path = write("item,truth\n1,x\n")
     with pytest.raises(am.errors.AnnotationError, match="has already seen it"):
         truths_of(path, data)
-    assert truths_of(file("item,truth\n1,x\n2,y\n", "more.csv"), data) == {1: "x", 2: "y"}
+    assert truths_of(write("item,truth\n1,x\n2,y\n", "more.csv"), data) == {1: "x", 2: "y"}
 
 
 WORDS = st.sampled_from(

@@ -1,9 +1,10 @@
-"""Excel and SPSS through the libraries made for them, and what is said when they are missing."""
+"""Files that libraries read, and what is said when these are missing or too old."""
 
 from __future__ import annotations
 
-import builtins
 import io
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,7 @@ def test_without_the_package_the_line_that_installs_it(
     options: dict[str, Any] = {}
     if name != "sav":
         path, options = export(name)
-    real = builtins.__import__
-
-    def without(module: str, *rest: Any, **more: Any) -> Any:
-        if module.partition(".")[0] == package:
-            raise ImportError(module)
-        return real(module, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingDependency, match=rf"pip install {installed}\.$"):
         read(path, **options)
     assert main(["check", str(path), *(["--units", "exact"] if name == "cas" else [])]) == 5
@@ -56,8 +50,6 @@ def test_without_the_package_the_line_that_installs_it(
 
 
 def test_a_workbook_with_entities_is_refused(tmp_path: Path) -> None:
-    import zipfile
-
     packed = io.BytesIO()
     LONG.to_excel(packed, index=False)
     path = tmp_path / "bad.xlsx"
@@ -66,4 +58,18 @@ def test_a_workbook_with_entities_is_refused(tmp_path: Path) -> None:
         for part in old.namelist():
             new.writestr(part, bad if "sheet1" in part else old.read(part))
     with pytest.raises(AnnotationError, match="declares a document type"):
+        read(path)
+
+
+def test_inspect_logs_that_python_cannot_unpack_say_what_to_do(
+    formats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "new.eval"
+    path.write_bytes((formats / "logs" / "inspect_ai.eval").read_bytes())
+
+    def unknown(*args: Any) -> Any:
+        raise NotImplementedError("That compression method is not supported")
+
+    monkeypatch.setattr(zipfile, "_get_decompressor", unknown)
+    with pytest.raises(AnnotationError, match="inspect log convert, to the format json"):
         read(path)

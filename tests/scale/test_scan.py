@@ -305,7 +305,7 @@ def test_a_ragged_row_that_is_not_utf_8_is_an_error_and_nothing_else(
 def test_no_way_to_treat_repeats_is_refused(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text(table(40).to_csv(index=False))
-    with pytest.raises(am.errors.AnnotationError, match="Use one of error, first, all"):
+    with pytest.raises(am.errors.AnnotationError, match="Use 'error', 'first' or 'all'"):
         am.scan(path, repeats="keep")
 
 

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 import annomodels as am
 from annomodels.errors import NotApplicable
-from annomodels.io.writers.backs import gold_list
+from annomodels.io.writers.layouts import gold_list
 from annomodels.summaries.predicted.p_next import p_next, predicted
 from annomodels.summaries.predicted.shares import Mixture, smoothed
 

@@ -11,7 +11,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Note, Problem
+from annomodels.errors import AnnotationError, Note, Problem, raise_all
 from annomodels.io.border import Members
 from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.objects import json_lines
@@ -39,8 +39,7 @@ def read_jsonlines(
             ]
     if not values:
         problems.append(Problem("The file has no documents.", source, "Write one in each line."))
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     return parts
 
 
@@ -169,8 +168,7 @@ def read_chains(
         text = f"{counted(again, 'repeated row')} of a coder left out."
         notes = (Note(text, "repeated rows"),) if again else ()
         parts.append(_Chains(source, document, by_coder, problems).part(what, notes))
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     return [part for part in parts if part is not None]
 
 

@@ -9,7 +9,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import PHRASE, Judgment
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Problem, raise_all
 from annomodels.io.border import Element, Members, elements
 from annomodels.io.coref.parts import Marks, Options, Part, Reading
 
@@ -111,8 +111,7 @@ class _Mmax(Reading):
             for element in found:
                 if element.tag == "markable":
                     self._markable(element, level, source, level in mentions)
-        if self.problems:
-            raise AnnotationError(self.problems)
+        raise_all(self.problems)
         clusters: dict[str, list[str]] = {}
         for one, value in self._values("set"):
             clusters.setdefault(f"{self.found[one][1]}:{value}", []).append(one)
@@ -124,8 +123,7 @@ class _Mmax(Reading):
         )
         near = {pair for pair in pairs if len(pair) == 2}
         dominating = self._dominating(clusters)
-        if self.problems:
-            raise AnnotationError(self.problems)
+        raise_all(self.problems)
         layer = self.marks.layer(
             self.coder, clusters.values() if clusters else None, judgments, near, dominating
         )

@@ -12,7 +12,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Judgment, Layer
 from annomodels.data.validation import SHOWN, counted
-from annomodels.errors import AnnotationError, Note, Problem, Verb
+from annomodels.errors import AnnotationError, Note, Problem, Verb, raise_all
 
 Crossing = Literal["error", "keep"]
 ChainFrom = Literal["relations", "label"]
@@ -77,8 +77,7 @@ class Reading:
     def done(self, what: str, remedy: str) -> list[Part]:
         if not self.parts and not self.problems:
             self.problems.append(Problem(what, self.source, remedy))
-        if self.problems:
-            raise AnnotationError(self.problems)
+        raise_all(self.problems)
         return self.parts
 
 
@@ -202,8 +201,7 @@ def aligned(parts: Iterable[Part]) -> list[Document]:
                 problems.append(Problem(what, where, remedy))
             held[coder] = layer
             sources[document.id, coder] = part.source
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     out = []
     for name, part in first.items():
         notes = [note for layer in layers[name].values() for note in layer.notes]

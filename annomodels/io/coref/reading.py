@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 
 from annomodels.data.document import Document
-from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.border import Members, checked_path, guarded, open_members, shown
+from annomodels.errors import AnnotationError, Option, Problem, raise_all
+from annomodels.io.border import Members, checked_path, collected, guarded, open_members, shown
 from annomodels.io.coref.parts import (
     ChainFrom,
     Crossing,
@@ -24,7 +24,7 @@ from annomodels.io.coref.parts import (
     check_linked,
 )
 from annomodels.io.tables.grids import by_document
-from annomodels.io.tables.options import named
+from annomodels.io.tables.options import check_choice, named
 
 Paths = str | os.PathLike[str]
 
@@ -160,25 +160,17 @@ def read(
     >>> read(folder)
     [Document t: 3 words, 2 coders, 2 mentions]
     """
-    if crossing not in ("error", "keep"):
-        what = f"{Option('crossing', crossing)} is unknown."
-        raise AnnotationError(what, remedy="Use 'error' or 'keep'.")
+    check_choice("crossing", crossing, "error", "keep")
+    check_choice("chain_from", chain_from, "relations", "label")
     if isinstance(relations, str):
         relations = [relations]
-    if chain_from not in ("relations", "label"):
-        what = f"{Option('chain_from', chain_from)} is unknown."
-        raise AnnotationError(what, remedy="Use 'relations' or 'label'.")
     options = Options(encoding, crossing, frozenset(relations), dict(attributes or {}), chain_from)
     parts: list[Part] = []
     problems: list[Problem] = []
     for unit in _units(paths, format, coder):
-        try:
-            with guarded(unit.files.where(unit.name)):
-                parts += unit.form.read(unit.files, unit.name, unit.coder, unit.document, options)
-        except AnnotationError as error:
-            problems += error.problems
-    if problems:
-        raise AnnotationError(by_kind(problems))
+        with collected(problems, unit.files.where(unit.name)):
+            parts += unit.form.read(unit.files, unit.name, unit.coder, unit.document, options)
+    raise_all(by_kind(problems))
     check_linked(parts)
     documents = aligned(parts)
     if genre is not None:

@@ -11,16 +11,15 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import Layer, components
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, Note, Option, Problem, Verb
+from annomodels.errors import AnnotationError, Note, Option, Problem, Verb, raise_all
 from annomodels.io import span_builder
 from annomodels.io.border import Members
 from annomodels.io.coref.parts import Marks, Options, Part, Reading
 from annomodels.io.reading import read_spans
-from annomodels.io.span_builder import GOLD, Spans
+from annomodels.io.span_builder import GOLD, WORD, Spans
 from annomodels.io.tools.brat import Mark, standoff
 
 RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
-WORD = re.compile(r"\w+|[^\w\s]")
 NUMBERED = (re.compile(r".*[-_#:.]\d+"), re.compile(r".*\d"))  # chains such as Anne-8, or chain8
 
 
@@ -56,8 +55,7 @@ class _Brat(Reading):
             self._mention(mark)
         for line, kind, ids in self.said.links:
             self._relation(line, kind, ids)
-        if self.problems:
-            raise AnnotationError(self.problems)
+        raise_all(self.problems)
         if self.by_label:
             self._chains()
         clusters = components(self.marks.markables, self.links)

@@ -28,7 +28,7 @@ from annomodels.data.validation import (
     some,
     variants,
 )
-from annomodels.errors import AnnotationError, Option, Problem, meant
+from annomodels.errors import AnnotationError, Option, Problem, meant, raise_all
 from annomodels.io.border import NoLabels
 from annomodels.io.tables.keys import Key
 from annomodels.io.words import ALIASES, NO_LABEL, NO_LABEL_CODES, TEXT_COLUMNS
@@ -127,6 +127,8 @@ def find_roles(
             problems += named_column(header, name, role, source)
             chosen[role] = name
     free = [name for name in header if name not in chosen.values() and name not in taken]
+    roles_of = {name: role for role, name in given.items() if name is not None}
+    called = matched(header)
     missing: list[str] = []
     for role, hits in matched(free).items():
         if role in chosen:
@@ -137,18 +139,13 @@ def find_roles(
             what = f"{counted(len(hits), 'column')} could hold the {role}: {some(hits)}."
             remedy = f"Choose one: {role}={hits[0]!r}."
             problems.append(Problem(what, source, remedy))
+        elif spent := [name for name in called[role] if name in roles_of]:
+            other = roles_of[spent[0]]
+            what = f"The column {spent[0]!r} is given as {other}, so none is left for the {role}."
+            remedy = f"Name another column with {role}=... (--{role}) or {other}=... (--{other})."
+            problems.append(Problem(what, source, remedy, code="two-roles"))
         else:
             missing.append(role)
-    for role in tuple(missing):
-        for name in matched(header)[role]:
-            other = next((r for r in chosen if given.get(r) == name), None)
-            if role in missing and other is not None:
-                what = f"The column {name!r} is given as {other}, so none is left for the {role}."
-                remedy = (
-                    f"Name another column with {role}=... (--{role}) or {other}=... (--{other})."
-                )
-                problems.append(Problem(what, source, remedy, code="two-roles"))
-                missing.remove(role)
     if missing:
         known = {role: name for role, name in chosen.items() if name != added}
         header = [name for name in header if name != added]
@@ -329,8 +326,7 @@ def finished(
             f"({Option('missing', ...)})."
         )
         problems.append(Problem(what, source, remedy, code="no-labels"))
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     if scale in ("interval", "ratio"):
         labels = _with_points(columns, labels, dont_know)
     declared = labels is not None
@@ -379,8 +375,7 @@ def finished(
             replace(one, remedy=one.remedy + more * bool(found), **codes)  # type: ignore[arg-type]
             for one in error.problems
         ]
-    if problems:
-        raise AnnotationError(problems)
+    raise_all(problems)
     if data.unanimous:
         question = (
             f"No two coders differ on any item ({data.unanimous:,} labels). Did they decide "

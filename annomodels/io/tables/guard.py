@@ -30,12 +30,6 @@ _SHORT = 40  # maximum number of characters in a name; longer cells are texts
 _COLUMNS = 24  # maximum number of candidate columns
 
 
-def require_way(repeats: str) -> None:
-    if repeats not in REPEATS:
-        remedy = f"Use one of {', '.join(REPEATS)}."
-        raise AnnotationError(f"{repeats!r} is no way to treat repeats.", remedy=remedy)
-
-
 class NotAsItSeems(AnnotationError):
     """Data that can be read, but probably not as intended."""
 

@@ -16,8 +16,6 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from annomodels.errors import Option
-from annomodels.io.border import NoLabels
 from annomodels.io.objects import KEY, at, cell_value, is_list_of, named_records
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
@@ -55,11 +53,7 @@ def is_nested(source: Source, options: Options) -> bool:
 def read_nested(found: Records) -> None:
     source, options = found.source, found.options
     layout = _layout(source, options)
-    if layout is None:
-        what = "No field holds labels by coder."
-        remedy = f"Name the fields of coders and labels: {Option('coder')}, {Option('label')}."
-        found.problems.append(NoLabels(what, source.name, remedy))
-        return
+    assert layout is not None  # or the format does not fit
     name = KEY if layout.is_deep else _item_field(source, options, layout)
     uneven = 0
     for row, record in _deep(source) if layout.is_deep else _records(source):

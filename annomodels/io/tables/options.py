@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from annomodels.errors import AnnotationError, meant
+from annomodels.errors import AnnotationError, Option, meant
 from annomodels.io.tables.keys import Names, parts_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,13 @@ def named[T](name: str, forms: Mapping[str, T]) -> T:
         remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
         raise AnnotationError(f"Unknown format {name!r}.", remedy=remedy, code="unknown-format")
     return forms[name]
+
+
+def check_choice(option: str, value: object, *known: str) -> None:
+    if value not in known:
+        remedy = f"Use {', '.join(map(repr, known[:-1]))} or {known[-1]!r}."
+        code = f"unknown-{option.replace('_', '-')}"
+        raise AnnotationError(f"{Option(option, value)} is unknown.", remedy=remedy, code=code)
 
 
 def check_words(function: str, words: Iterable[str], known: Iterable[str]) -> None:

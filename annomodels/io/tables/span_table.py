@@ -8,7 +8,7 @@ from itertools import islice
 from annomodels.data.validation import at_rows, counted, is_blank
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import matched, named_column
+from annomodels.io.tables.columns import matched
 from annomodels.io.words import OF_SPANS
 
 _LOOKED_AT = 50  # spans that are inspected
@@ -43,8 +43,6 @@ def read_span_table(found: Records) -> None:
     source, options = found.source, found.options
     table = found.taken(source.table, used=())
     names = _roles(table.header, options)
-    for role, name in names.items():
-        found.problems += named_column(table.header, name, role, source.name)
     if found.problems:
         return
     found.lists_readers = False

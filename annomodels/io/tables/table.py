@@ -241,6 +241,20 @@ class Table:
     twice: Mapping[str, int] = field(default_factory=dict)  # number of columns per duplicate name
     header_row: int = 0
 
+    @classmethod
+    def of_records(
+        cls,
+        columns: Mapping[str, Sequence[object]],
+        rows: Sequence[int],
+        source: str,
+        twice: Mapping[str, int] | None = None,
+    ) -> Table:
+        table = cls(dict(columns), rows, source, twice=twice or {})
+        if not len(rows):
+            remedy = "Export the labels again."
+            table.problems.append(Problem("The file has no record.", source, remedy, code="empty"))
+        return table
+
     @property
     def header(self) -> tuple[str, ...]:
         return tuple(self.columns)

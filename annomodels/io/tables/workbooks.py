@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.validation import counted, is_missing, some
-from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.border import Members, check_xml, first_line, needs, open_zip
+from annomodels.errors import AnnotationError, Option
+from annomodels.io.border import Members, check_xml, guarded, library, open_zip
 from annomodels.io.tables.table import Table, text_of
 
 if TYPE_CHECKING:
@@ -58,16 +58,10 @@ def as_folder(sheets: Mapping[str, Rows], source: str) -> Members:
 
 
 def _sheets(data: bytes, source: str) -> dict[str, Rows]:
-    try:
-        import python_calamine
-    except ImportError:
-        raise needs("python-calamine", "A workbook") from None
-    try:
-        book = python_calamine.load_workbook(io.BytesIO(data))
+    calamine = library("python_calamine", "python-calamine", "A workbook")
+    with guarded(source, "workbook"):
+        book = calamine.load_workbook(io.BytesIO(data))
         return {name: _filled(book.get_sheet_by_name(name)) for name in book.sheet_names}
-    except Exception as error:  # the library passes on any exception of its parsers
-        what = f"The workbook is damaged: {first_line(error)}."
-        raise AnnotationError(what, source, "Save it again, or as CSV.", code="damaged") from error
 
 
 def _filled(sheet: CalamineSheet) -> Rows:
@@ -92,31 +86,19 @@ def _shown(cell: object) -> str:
 
 def statistics_table(data: bytes, source: str, tool: str) -> Table:
     """Read an SPSS or Stata file, with value labels for codes and "" for missing values."""
-    try:
-        import pyreadstat
-    except ImportError:
-        raise needs("pyreadstat", f"A file of {tool}") from None
+    pyreadstat = library("pyreadstat", "pyreadstat", f"A file of {tool}")
     read = pyreadstat.read_sav if tool == "SPSS" else pyreadstat.read_dta
     # The library opens files by name only.
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, guarded(source, f"file of {tool}"):
         path = os.path.join(folder, "data")
         with open(path, "wb") as file:
             file.write(data)
-        try:
-            frame, about = read(path)
-            columns = {
-                str(name): _coded(frame[name].tolist(), about.variable_value_labels.get(name, {}))
-                for name in frame.columns
-            }
-        except Exception as error:  # the library passes on any exception of its C code
-            what = f"The file of {tool} is damaged: {first_line(error)}."
-            raise AnnotationError(
-                what, source, "Save it again, or as CSV.", code="damaged"
-            ) from error
-    table = Table(dict(columns), range(1, len(frame) + 1), source)
-    if not len(frame):
-        table.problems.append(Problem("The file has no case.", source, "Export the data again."))
-    return table
+        frame, about = read(path)
+        columns = {
+            str(name): _coded(frame[name].tolist(), about.variable_value_labels.get(name, {}))
+            for name in frame.columns
+        }
+    return Table.of_records(columns, range(1, len(frame) + 1), source)
 
 
 def _coded(cells: Sequence[object], names: Mapping[object, str]) -> list[str]:
@@ -127,23 +109,16 @@ def _coded(cells: Sequence[object], names: Mapping[object, str]) -> list[str]:
 
 
 def parquet_table(data: bytes, source: str) -> Table:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from annomodels.io.tables.chunks import texts_of
 
-    try:
+    with guarded(source, "Parquet file"):
         frame = pq.read_table(io.BytesIO(data))
         names = frame.column_names
         columns = {name: texts_of(frame.column(n)) for n, name in enumerate(names)}
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        what = f"The Parquet file is damaged: {str(error).splitlines()[0]}"
-        raise AnnotationError(what, source, "Write it again.", code="damaged") from error
     twice = {name: n for name, n in Counter(names).items() if n > 1}
-    table = Table(dict(columns), range(1, frame.num_rows + 1), source, twice=twice)
-    if not frame.num_rows:
-        table.problems.append(Problem("The file has no row.", source, "Export the labels again."))
-    return table
+    return Table.of_records(columns, range(1, frame.num_rows + 1), source, twice)
 
 
 NUMBERED = "coder "

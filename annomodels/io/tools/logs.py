@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annomodels.errors import AnnotationError
+from annomodels.io.border import collected
 from annomodels.io.objects import at, json_value, objects_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
@@ -75,10 +76,8 @@ def read_inspect_ai(found: Records) -> None:
     packed = source.inside is not None and HEADER in source.inside
     samples: list[_Sample] = []
     for log in [source] if packed else source.parts(".eval", ".json"):
-        try:
+        with collected(found.problems, log.name):
             samples += _samples(log)
-        except AnnotationError as error:
-            found.problems += error.problems
     names = several([sample.key for sample in samples])
     for number, (item, sample) in enumerate(zip(names, samples, strict=True), 1):
         found.text(item, sample.text)

@@ -11,7 +11,7 @@ from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.border import Members, check_xml, decoded, needs, open_zip
+from annomodels.io.border import Members, check_xml, decoded, guarded, library, open_zip
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import GOLD, to_code_points
@@ -336,10 +336,7 @@ def _types_in(members: Members) -> str | None:
 
 
 def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
-    try:
-        import cassis
-    except ImportError:
-        raise needs("dkpro-cassis", "A UIMA CAS") from None
+    cassis = library("cassis", "dkpro-cassis", "A UIMA CAS")
     types = _types_in(beside)
     is_json = data.lstrip()[:1] == b"{"
     if not is_json:
@@ -348,22 +345,15 @@ def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
             what = f"The type system of the CAS ({_TYPES}) is not beside it."
             remedy = "Give the folder or the zip archive that holds both, as exported."
             raise AnnotationError(what, where, remedy, code="no-type-system")
-    try:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            if is_json:
-                cas = cassis.load_cas_from_json(data.decode())
-            else:
-                definitions = beside.read(str(types))
-                check_xml(definitions, f"{beside.name}, {types}")
-                system = cassis.load_typesystem(io.BytesIO(definitions))
-                cas = cassis.load_cas_from_xmi(io.BytesIO(data), typesystem=system, lenient=True)
-    except AnnotationError:
-        raise
-    except Exception as error:  # the library passes on any exception of its parsers
-        first = (str(error).splitlines() or [""])[0]
-        what = f"The CAS cannot be read: {type(error).__name__} {first}".rstrip() + "."
-        raise AnnotationError(what, where, "Export it again.") from error
+    with guarded(where, "CAS"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        if is_json:
+            cas = cassis.load_cas_from_json(data.decode())
+        else:
+            definitions = beside.read(str(types))
+            check_xml(definitions, f"{beside.name}, {types}")
+            system = cassis.load_typesystem(io.BytesIO(definitions))
+            cas = cassis.load_cas_from_xmi(io.BytesIO(data), typesystem=system, lenient=True)
     if said:
         found.note("Types missing from the type system are left out.")
     return cas

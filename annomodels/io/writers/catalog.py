@@ -11,63 +11,51 @@ from typing import Any
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable, meant
 from annomodels.io.span_builder import Spans
-from annomodels.io.writers import backs, layouts, spans
-from annomodels.io.writers.backs import GoldList, gold_list, with_soft
+from annomodels.io.writers import layouts, spans
+from annomodels.io.writers.layouts import gold_list, with_soft
 from annomodels.io.writing import atomic_path, write_table
 
 
 @dataclass(frozen=True)
 class Writer:
-    name: str
     title: str
     make: Callable[[Any], Any]
     form: str | None = None
 
 
-def _by_name(*writers: Writer) -> dict[str, Writer]:
-    return {writer.name: writer for writer in writers}
-
-
-LAYOUTS: Mapping[str, Writer] = _by_name(
-    Writer("long", "one row for each label", layouts.long),
-    Writer("wide", "one column for each coder", layouts.wide),
-    Writer("crowd-kit", "columns task, worker, label", layouts.crowd_kit),
-    Writer("cleanlab", "wide, labels as numbers from 0", layouts.cleanlab),
-    Writer("k-alpha", "matrix of numbers, NA for none (K-Alpha)", layouts.k_alpha),
-    Writer("recal", "matrix of numbers, # for none (ReCal)", layouts.recal),
-    Writer("mace", "matrix of labels, empty for none (MACE)", layouts.mace),
-    Writer("label-studio", "Label Studio, tasks with annotations", layouts.label_studio),
-    Writer("prodigy", "Prodigy, examples of the choice interface", layouts.prodigy),
-    Writer("argilla", "Argilla, records with responses", layouts.argilla),
-)
-BACKS: Mapping[str, Writer] = _by_name(
-    Writer(
-        "label-studio",
-        "Label Studio, predictions",
-        lambda gold: backs.label_studio(gold.items, gold.question),
+LAYOUTS: Mapping[str, Writer] = {
+    "long": Writer("one row for each label", layouts.long),
+    "wide": Writer("one column for each coder", layouts.wide),
+    "crowd-kit": Writer("columns task, worker, label", layouts.crowd_kit),
+    "cleanlab": Writer("wide, labels as numbers from 0", layouts.cleanlab),
+    "k-alpha": Writer("matrix of numbers, NA for none (K-Alpha)", layouts.k_alpha),
+    "recal": Writer("matrix of numbers, # for none (ReCal)", layouts.recal),
+    "mace": Writer("matrix of labels, empty for none (MACE)", layouts.mace),
+    "label-studio": Writer("Label Studio, tasks with annotations", layouts.label_studio),
+    "prodigy": Writer("Prodigy, examples of the choice interface", layouts.prodigy),
+    "argilla": Writer("Argilla, records with responses", layouts.argilla),
+}
+BACKS: Mapping[str, Writer] = {
+    "label-studio": Writer("Label Studio, predictions", layouts.label_studio_gold),
+    "label-studio-review": Writer(
+        "Label Studio, tasks to decide, most doubtful first", layouts.label_studio_review
     ),
-    Writer(
-        "label-studio-review",
-        "Label Studio, tasks to decide, most doubtful first",
-        lambda gold: backs.label_studio(gold.doubtful, gold.question),
-    ),
-    Writer("prodigy", "Prodigy, examples to review", backs.prodigy_review),
-    Writer("argilla", "Argilla, suggestions", backs.argilla_suggestions),
-    Writer("hugging-face", "Hugging Face, rows with soft labels as a list", backs.hugging_face),
-    Writer("toloka", "Toloka, control tasks", backs.toloka_golden, "tsv"),
-    Writer("appen", "Appen, test questions", backs.appen_tests, "csv"),
-)
-
+    "prodigy": Writer("Prodigy, examples to review", layouts.prodigy_gold),
+    "argilla": Writer("Argilla, suggestions", layouts.argilla_gold),
+    "hugging-face": Writer("Hugging Face, rows with soft labels as a list", layouts.hugging_face),
+    "toloka": Writer("Toloka, control tasks", layouts.toloka_golden, "tsv"),
+    "appen": Writer("Appen, test questions", layouts.appen_tests, "csv"),
+}
 # gold spans; `make` returns files by name, and a single file has the name ""
-SPAN_BACKS: Mapping[str, Writer] = _by_name(
-    Writer("brat", "brat, texts and annotations (a folder)", spans.brat, "folder"),
-    Writer("webanno", "WebAnno TSV 3.3, a file per document (a folder)", spans.webanno, "folder"),
-    Writer("conll", "CoNLL, a token and its tag in each line", spans.conll),
-    Writer("label-studio", "Label Studio, predictions", spans.label_studio),
-    Writer("prodigy", "Prodigy, examples to review", spans.prodigy),
-    Writer("doccano", "doccano, rows of sequence labeling", spans.doccano),
-    Writer("spacy", "spaCy, a document per line (Doc.from_json)", spans.spacy),
-)
+SPAN_BACKS: Mapping[str, Writer] = {
+    "brat": Writer("brat, texts and annotations (a folder)", spans.brat, "folder"),
+    "webanno": Writer("WebAnno TSV 3.3, a file per document (a folder)", spans.webanno, "folder"),
+    "conll": Writer("CoNLL, a token and its tag in each line", spans.conll),
+    "label-studio": Writer("Label Studio, predictions", spans.label_studio),
+    "prodigy": Writer("Prodigy, examples to review", spans.prodigy),
+    "doccano": Writer("doccano, rows of sequence labeling", spans.doccano),
+    "spacy": Writer("spaCy, a document per line (Doc.from_json)", spans.spacy),
+}
 
 
 def span_files(gold: object, to: str, source: Spans | None = None) -> dict[str, str]:
@@ -213,9 +201,8 @@ def write_gold(
     if isinstance(texts, Spans):
         raise NotApplicable("Spans have the texts of gold spans, not of gold labels of items.")
     if to == "parquet":
-        return _put(Writer(to, "", with_soft, to), gold, path, force, spreadsheet)
-    rows: GoldList = gold_list(gold, question, texts)
-    return _put(named(to, BACKS), rows, path, force, spreadsheet)
+        return _put(Writer("", with_soft, to), gold, path, force, spreadsheet)
+    return _put(named(to, BACKS), gold_list(gold, question, texts), path, force, spreadsheet)
 
 
 def _put(

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, is_missing, some
-from annomodels.errors import AnnotationError, NotApplicable, Option
+from annomodels.errors import NotApplicable, Option
 from annomodels.io.span_builder import WORD, Spans
-from annomodels.io.writers.layouts import as_json, as_lines
+from annomodels.io.writers.layouts import NAME, as_json, as_lines, check_columns
 
 NEEDED = ("document", "start", "end", "label")
-NAME = "annomodels"
 Files = dict[str, str]
 
 
@@ -71,10 +70,7 @@ def gold_spans(gold: object, source: Spans | None = None) -> GoldSpans:
     `source` provides the texts, the tokens and the documents without spans.
     """
     table: Any = getattr(gold, "table", gold)
-    lacking = [name for name in NEEDED if name not in table.columns]
-    if lacking:
-        what = f"The table of gold spans lacks {', '.join(lacking)}."
-        raise AnnotationError(what, "gold", "Give what fit.gold() gives.")
+    check_columns(table, NEEDED, "gold spans")
     found: dict[str, list[GoldSpan]] = {name: [] for name in (source.seen if source else ())}
     p = table["p_exact"] if "p_exact" in table else [1.0] * len(table)
     for *place, label, each in zip(*(table[name] for name in NEEDED), p, strict=True):
