@@ -139,7 +139,7 @@ def write_folder(
     folder: str, found: LinkFacts, table: pd.DataFrame, model: str, singletons: bool
 ) -> bool:
     """Write all outputs to a temporary folder, then move them; `table` has the agreement."""
-    from annomodels.reporting.page import report_links
+    from annomodels.reporting.page import page, write
 
     with filled_folder(folder) as beside, Stages() as stages:
         fit = None
@@ -167,7 +167,7 @@ def write_folder(
         files = {name: to_text(each, "csv") for name, each in tables.items()}
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8", newline="")
-        report_links(found, beside / "report.html", command=current().command, files=files)
+        write(beside / "report.html", page(found, current().command, files))
         stages("drawing the report", 1.0)
     note(f"Wrote {Path(folder) / 'report.html'} and {len(names_of(model)) - 1} tables.")
     if fit is not None and not fit.check():

@@ -143,31 +143,6 @@ def report(
     return path
 
 
-def report_links(
-    facts: LinkFacts,
-    path: str | os.PathLike[str],
-    *,
-    force: bool = False,
-    command: str = "",
-    files: Mapping[str, str] | None = None,
-) -> Path:
-    """Write the page on coreference: agreement, ambiguous places, coders, silver chains.
-
-    >>> import tempfile
-    >>> from annomodels.coref import document
-    >>> from annomodels.reporting.links import LinkFacts
-    >>> text = document("t", {"ana": [["a", "b"], ["c"]], "ben": [["a", "b", "c"]]})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = report_links(LinkFacts([text], draws=100), f"{folder}/report.html")
-    ...     made.read_text("utf-8").count("<section")
-    7
-    """
-    path = Path(path)
-    may_write(path, force)
-    write(path, page(facts, command, files))
-    return path
-
-
 def page(
     facts: Facts | LinkFacts | SpanFacts, command: str = "", files: Mapping[str, str] | None = None
 ) -> str:

@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@Section.of(
+    "agreement-section",
+    "Agreement",
+    "Agreement beyond chance, as observed and as the model implies it for many items like these.",
+    needs=("agreement",),
+)
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     title, found = "Agreement coefficients with 95 % intervals", facts.fit.agreement()
     known = found.table["value"].notna()
     rows = found.table[known]
@@ -44,12 +49,3 @@ def agreement_notes(facts: Facts) -> list[str]:
         f"{percent(float(shares.max()))} of the labels are {top}, so much of the agreement "
         "is expected by chance. Both are right; they answer different questions."
     ]
-
-
-SECTION = Section(
-    "agreement-section",
-    "Agreement",
-    "Agreement beyond chance, as observed and as the model implies it for many items like these.",
-    section,
-    needs=("agreement",),
-)

@@ -38,8 +38,14 @@ FIRST: dict[str, tuple[Column, ...]] = {
 """First columns of tables in which several columns identify a row."""
 
 
+@Section.of(
+    "audit-section",
+    "Audit",
+    "How items judged by an expert change these numbers. If the items were drawn at random, the "
+    "intervals allow for errors of the model.",
+    details=True,
+)
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     found, shown, part = said(facts), tables(said(facts)), words.of_part(facts)
     about = [f"All numbers of the audit are about {part}."] * bool(part)
     parts = [
@@ -155,13 +161,3 @@ def _further(found: Estimate, folder: str) -> str:
         f"{now} wide. One half as wide takes about {more:,} further items of the {rest:,} that are "
         f"left: annomodels audit {folder} --size {more} -o more.csv draws them."
     )
-
-
-SECTION = Section(
-    "audit-section",
-    "Audit",
-    "How items judged by an expert change these numbers. If the items were drawn at random, the "
-    "intervals allow for errors of the model.",
-    section,
-    details=True,
-)

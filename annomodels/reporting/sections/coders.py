@@ -44,8 +44,8 @@ MATRIX = (
 )
 
 
+@Section.of("coders-section", "Coders", needs=("coders",))
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     rows = facts.coders.table
     title, only = "All coders, the most notable first", f"coder kind advice n {_right(rows)}"
     shown = rows.iloc[notable(rows)]
@@ -179,12 +179,3 @@ def pictures(facts: Facts) -> Part:
             )
         )
     return pair(*made)
-
-
-SECTION = Section(
-    "coders-section",
-    "Coders",
-    "",
-    section,
-    needs=("coders",),
-)

@@ -28,7 +28,8 @@ from annomodels.summaries.gold.gold import mixture_note
 MOST_NOTES = 12  # notes on the data
 
 
-def _data(facts: Facts) -> list[Part]:
+@Section.of("data", "Data", "The data, and what to know before you read on.", details=True)
+def about_data(facts: Facts) -> list[Part]:
     from annomodels.reporting.sections.coders import pictures
 
     parts = [Part("tiles", sizes(facts)), *notes(health_notes(facts))]
@@ -107,7 +108,18 @@ def health_notes(facts: Facts) -> list[str]:
     return [*out, *noted[:MOST_NOTES], *more]
 
 
-def _gold(facts: Facts) -> list[Part]:
+@Section.of(
+    "gold",
+    "Gold labels",
+    "Expected accuracy above each threshold, and how to check it.",
+    needs=("prevalence",),  # for classes only
+    parts=(
+        ("items", "Items to decide, and intervals of expected errors"),
+        ("next", "Labels to buy"),
+    ),
+    details=True,
+)
+def gold(facts: Facts) -> list[Part]:
     made = summary("thresholds", "What a threshold keeps", facts.coverage)
     if facts.on_disk:
         return made
@@ -174,20 +186,3 @@ def _how_to_check(facts: Facts) -> list[Part]:
             f"annomodels report {folder} -o report.html --truth truth.csv --use test --force",
         ),
     ]
-
-
-DATA = Section(
-    "data", "Data", "The data, and what to know before you read on.", _data, details=True
-)
-GOLD = Section(
-    "gold",
-    "Gold labels",
-    "Expected accuracy above each threshold, and how to check it.",
-    _gold,
-    needs=("prevalence",),  # for classes only
-    parts=(
-        ("items", "Items to decide, and intervals of expected errors"),
-        ("next", "Labels to buy"),
-    ),
-    details=True,
-)
