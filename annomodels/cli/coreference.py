@@ -12,8 +12,8 @@ import click
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, OneOf, gathered, options_of, pairs, read_key
 from annomodels.cli.places import filled_folder
-from annomodels.cli.session import current, note, warn
-from annomodels.cli.tables import to_text
+from annomodels.cli.session import current, note, say_notes, warn
+from annomodels.cli.tables import to_text, write_texts
 from annomodels.cli.terminal import Stages
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
@@ -45,7 +45,6 @@ def is_folder(output: str) -> bool:
 
 
 def names_of(model: str) -> tuple[str, ...]:
-    """Return the names of the files in the folder."""
     return _TABLES if model == "none" else (*_TABLES, *_SILVER)
 
 
@@ -165,8 +164,7 @@ def write_folder(
             tables["rates.csv"] = fit.coders().table
             _silver(fit, found, beside, singletons)
         files = {name: to_text(each, "csv") for name, each in tables.items()}
-        for name, text in files.items():
-            (beside / name).write_text(text, encoding="utf-8", newline="")
+        write_texts(beside, files)
         write(beside / "report.html", page(found, current().command, files))
         stages("drawing the report", 1.0)
     note(f"Wrote {Path(folder) / 'report.html'} and {len(names_of(model)) - 1} tables.")
@@ -197,5 +195,4 @@ def _silver(fit: Fit, found: LinkFacts, beside: Path, singletons: bool) -> None:
             chains, form, "silver", singletons=singletons, probabilities=probabilities
         )
         (beside / name).write_text(text, encoding="utf-8", newline="\n")
-        for sentence in notes:
-            note(f"note: {name}: {sentence}")
+        say_notes(f"{name}: {sentence}" for sentence in notes)

@@ -25,7 +25,6 @@ from annomodels.cli.loading import (
     load_any,
     load_each,
     load_fit,
-    say_notes,
     sorted_truth,
 )
 from annomodels.cli.options import Job
@@ -37,19 +36,20 @@ from annomodels.cli.sampling import (
     fit_data,
     verdict_lines,
 )
-from annomodels.cli.session import current, note, say, show_text, warn
+from annomodels.cli.session import current, note, say, say_notes, show_text, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.spans import FILES as SPAN_FILES
 from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
 from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
     by_question,
+    csv_texts,
     filed,
     gold_table,
-    guarded_tables,
     to_json,
     to_text,
     with_left_out,
+    write_texts,
 )
 from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
@@ -74,7 +74,6 @@ FILES = ("gold.csv", "coders.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
 def names_of(job: Job, audited: bool = False) -> tuple[str, ...]:
-    """Return the names of the output files, including those of an audit and of covariates."""
     report = [REPORT] * (not job.no_report)
     if job.stream:
         return (*report, GOLD, CODERS, FIT, ABOUT, METHODS)
@@ -94,7 +93,6 @@ class Outcome:
 
 
 def told(job: Job, facts: Mapping[str, object], text: str) -> None:
-    """Print the result of a job, as JSON or text."""
     if job.as_json:
         show_text(to_json(facts))
     else:
@@ -126,7 +124,7 @@ def one_question(
             shown = _shown(job, labels)
             labels = _taught(truths.fit, labels)
             note(repr(labels))
-            say_notes(labels)
+            say_notes(labels.notes)
             # read before the fit, so that a wrong file costs no time
             known = joined(truths.test, labels, truths_of) if truths.test else None
             if truths.audit:
@@ -147,8 +145,7 @@ def one_question(
         write_outputs(job, fit, beside, names, found, known, shown)
     after = fit if found is None else found.after(fit)
     if not job.stream:
-        for text in after.gold(job.threshold if found is None else None).notes:
-            note(f"note: {text}")
+        say_notes(after.gold(job.threshold if found is None else None).notes)
     for name in (REPORT, METHODS):
         if name not in names and (folder / name).exists():
             warn(f"{folder / name} is from an earlier run.")
@@ -174,7 +171,6 @@ def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
 
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
-    """Fit, with anonymous coders if requested."""
     model = None if job.earlier is None else model_of_earlier(job)
     if not job.anonymize:
         return fit_data(labels, job.sampling, current().command, model, outputs=True)
@@ -220,8 +216,7 @@ def write_outputs(
         checked = Thread(target=_looked_at, args=(fit,), daemon=True)
         checked.start()
         files = files_of(facts, job.threshold, job.spreadsheet, EFFECTS in names)
-        for name, text in files.items():
-            (beside / name).write_text(text, encoding="utf-8", newline="")
+        write_texts(beside, files)
         checked.join()
         fit.check()
         if METHODS in names:
@@ -252,8 +247,7 @@ def files_of(
         tables[ESTIMATE] = facts.estimate.table
     if effects:
         tables[EFFECTS] = fit.effects().table
-    safe = guarded_tables([filed(table) for table in tables.values()], spreadsheet)
-    return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
+    return csv_texts({name: filed(table) for name, table in tables.items()}, spreadsheet)
 
 
 def _looked_at(fit: Fit) -> None:

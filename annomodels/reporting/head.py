@@ -22,7 +22,6 @@ MOST = 0.5  # proportion of the interval's width from which an audit removes mos
 
 
 def head(facts: Facts) -> Head:
-    """Return the first screen."""
     actions = [_decide(facts), _buy(facts), _coders(facts), _check(facts)]
     said = sentence(facts)
     worst = warning(facts.check)  # already in the sentence if an audit contradicts P(truth)
@@ -59,7 +58,6 @@ def _ends(low: float, high: float, form: str = "{}") -> str:
 
 
 def sentence(facts: Facts) -> str:
-    """Return the main sentence of the page."""
     of = facts.wrong
     if not of.n:
         return f"All {counted(facts.data.n_items, 'label')} are decided."

@@ -25,8 +25,6 @@ _BY_CHANCE = "Coders agree no more than by chance: these labels may not depend o
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread of counts."""
-
     least: int
     quarter: float
     median: float

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
-    """Return the row of a question."""
     data = fit.data
     table = fit.agreement().table.set_index("coefficient")
     value, low, high = (

@@ -52,7 +52,6 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
 
 
 def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Source]) -> str:
-    """Return a methods section from paragraphs, further parts and cited sources."""
     whole = ["# Methods", *map(as_markdown, texts), *parts, "## References"]
     whole += ["\n".join(f"* {source.text}" for source in cited)]
     bibtex = "\n\n".join(source.bibtex for source in cited)
@@ -74,7 +73,6 @@ def methods_latex(fit: Fit | Facts, command: str = "") -> str:
 
 
 def bibtex(fit: Fit | Facts) -> str:
-    """Return the BibTeX entries of everything that the methods section cites."""
     return "\n\n".join(source.bibtex for source in references(fit)) + "\n"
 
 
@@ -131,7 +129,6 @@ def _note(facts: Facts) -> str:
 
 
 def _coefficient(row: Any) -> str:
-    """Write the sentence on a coefficient, with its source."""
     key = source_key(str(row.name))
     title = row["title"][:1].upper() + row["title"][1:] + (f" {cite(key)}" if key else "")
     if not np.isfinite(row["value"]):
@@ -144,7 +141,6 @@ def _coefficient(row: Any) -> str:
 
 
 def _model(facts: Facts) -> tuple[str, str]:
-    """State the fitted model and its assumptions."""
     fit = facts.fit
     keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), *_ALSO[facts.truth]])
     story = " ".join(fit.model.describe())

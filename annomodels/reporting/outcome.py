@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def labeled(facts: Facts) -> str:
-    """Describe the data and the coders."""
     if facts.truth == "link":
         return _judged(facts)
     data, per_item = facts.data, facts.health.per_item
@@ -44,7 +43,6 @@ def labeled(facts: Facts) -> str:
 
 
 def _judged(facts: Facts) -> str:
-    """Describe the mentions, their antecedents and the coders."""
     data, each = facts.data, facts.data.judged()
     low, high = int(each.min()), int(each.max())
     return (

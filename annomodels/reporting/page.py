@@ -245,7 +245,6 @@ def _versions(made: str) -> str:
 
 
 def _refuse(facts: Facts) -> None:
-    """Refuse options that do not apply to the fit."""
     for name, given, verb in (
         ("others=", facts.others, "compare"),
         (f"{Option('truth')}", facts.known, "items"),
@@ -283,7 +282,6 @@ def template(name: str) -> Template:
 
 
 def may_write(path: Path, force: bool) -> None:
-    """Check that the page can be written, before the computation."""
     if path.is_dir():
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
@@ -296,7 +294,6 @@ def may_write(path: Path, force: bool) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write the page to a temporary file and move it into place."""
     with atomic_path(path, force=True) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
         beside.chmod(0o644)

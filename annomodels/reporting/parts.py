@@ -38,8 +38,6 @@ class Part(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Figure of the page: drawing and caption."""
-
     svg: str
     caption: str
 
@@ -56,7 +54,6 @@ class Table(NamedTuple):
 
     @property
     def cut(self) -> bool:
-        """Return True if rows were left out."""
         return len(self.rows) < self.total
 
     @property
@@ -270,5 +267,4 @@ def pair(*parts: Part) -> Part:
 
 
 def box(*parts: Part, css: str = "") -> Part:
-    """Group parts."""
     return Part("box", parts, css)

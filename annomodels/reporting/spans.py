@@ -55,8 +55,6 @@ class Place(NamedTuple):
 
 @dataclass(eq=False)
 class SpanFacts:
-    """Facts for the sections of a report on spans."""
-
     fit: SpanFit
     estimate: Summary | None = None
     threshold: float | None = None
@@ -71,7 +69,6 @@ class SpanFacts:
 
     @cached_property
     def gold(self) -> pd.DataFrame:
-        """Table of the gold spans."""
         return self.fit.gold(self.threshold).table
 
     @cached_property
@@ -83,17 +80,14 @@ class SpanFacts:
 
     @cached_property
     def coders(self) -> Summary:
-        """Error rates and F1 of the coders."""
         return self.fit.coders()
 
     @cached_property
     def agreement(self) -> Summary:
-        """Agreement of the coders."""
         return self.fit.agreement()
 
     @property
     def sentence(self) -> str:
-        """Headline of the report."""
         f1, low, high = self.quality["f1"]
         text = (
             f"Expected F1 of the {counted(len(self.gold), 'gold span')} is {f1:.2f} ({low:.2f} to "
@@ -108,7 +102,6 @@ class SpanFacts:
 
     @property
     def verdict(self) -> tuple[str, str]:
-        """Verdict on convergence, and the reason."""
         attrs = self.fit.tree.attrs
         rhat, draws = float(attrs["rhat_max"]), float(attrs["ess_min"])
         if rhat != rhat:
@@ -137,7 +130,6 @@ class SpanFacts:
 
     @property
     def states(self) -> dict[str, int]:
-        """Number of places in each state."""
         return {
             name: sum(place.state == k for place in self.places) for k, name in enumerate(STATES)
         }
@@ -242,7 +234,6 @@ class SpanFacts:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Short hash of the fitted spans."""
         return fingerprint(self.fit)
 
 

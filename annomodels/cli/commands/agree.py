@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +19,9 @@ from annomodels.cli.breakdown import (
 )
 from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, parse_gates
-from annomodels.cli.loading import done_each, load_any, load_each, say_notes, several
+from annomodels.cli.loading import done_each, load_any, load_each, several
 from annomodels.cli.options import Reading, Writing, option
-from annomodels.cli.session import note
+from annomodels.cli.session import note, say_notes
 from annomodels.cli.tables import by_question, emit, emit_text, filed, form_for, show, with_left_out
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import columns
@@ -98,8 +98,6 @@ def command(
     Intervals have 95 % probability. An undefined coefficient is listed with the reason. The
     coefficients that the fitted model implies are in agreement.csv of `annomodels run`.
     """
-    from annomodels.coefficients.agreement import agreement
-
     limits = parse_gates(gates)
     many = several(reading)
     for wrong, text in (
@@ -146,19 +144,16 @@ def command(
             )
         note(repr(labels))
         panel = span_agreement(labels, asked or OF_SPANS)
-        for text in labels.notes:
-            note(f"note: {text}")
+        say_notes(labels.notes)
         show(panel, writing)
         return gate_code(limits, panel.table)
-    how: dict[str, Any] = {"missing": convention}
     names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
     if many:
-        of = names if asked else None
-        table = _each_question(data, of, distance, convention, reading, writing, paper)
+        table = _each_question(data, names, asked, distance, convention, reading, writing, paper)
         return gate_code(limits, table)
     assert labels is not None
     note(repr(labels))
-    say_notes(labels)
+    say_notes(labels.notes)
     if diagnose:
         table = show_diagnosis(labels, asked[0] if asked else "alpha", writing)
     elif by is not None:
@@ -166,23 +161,31 @@ def command(
             table, shown = parts_table(labels, by, names, positive, stages)
         emit(table, writing, f"Agreement by {by}", shown)
     else:
-        how["distance"] = distance_of(distance, labels, bool(reading["sets"]))
-        panel = agreement(labels, _asked(names, asked, how["distance"]), **how)
+        chosen = distance_of(distance, labels, bool(reading["sets"]))
+        panel = _panel(labels, names, asked, chosen, convention)
         table = panel.table
         show(panel, writing)
     return gate_code(limits, table)
 
 
-def _asked(names: list[str], asked: Sequence[str] | None, distance: object) -> list[str] | None:
-    """Return the requested coefficients; by default, with a distance, those that use it."""
-    if asked or distance is None:
-        return names if asked else None
-    return ["alpha", *names]
+def _panel(
+    labels: Annotations,
+    names: list[str],
+    asked: Sequence[str],
+    distance: str | list[list[float]] | None,
+    convention: Convention | None,
+) -> AgreementPanel:
+    """Compute the requested coefficients; by default, with a distance, those that use it."""
+    from annomodels.coefficients.agreement import agreement
+
+    usual = None if distance is None else ["alpha", *names]
+    return agreement(labels, names if asked else usual, distance=distance, missing=convention)
 
 
 def _each_question(
     data: str,
-    names: list[str] | None,
+    names: list[str],
+    asked: Sequence[str],
     distance: str | None,
     convention: Convention | None,
     reading: Reading,
@@ -190,16 +193,13 @@ def _each_question(
     paper: str | None,
 ) -> pd.DataFrame:
     """Write one table with the coefficients of all questions, and the methods text."""
-    from annomodels.coefficients.agreement import agreement
     from annomodels.reporting.overall import agreement_methods
 
     def measured(question: str, labels: Annotations) -> AgreementPanel:
         note(f"{question}: {labels!r}")
-        say_notes(labels)
+        say_notes(labels.notes)
         chosen = distance_of(distance, labels, sets=False)
-        return agreement(
-            labels, _asked(names or [], names, chosen), distance=chosen, missing=convention
-        )
+        return _panel(labels, names, asked, chosen, convention)
 
     found = load_each(data, reading)
     panels, left_out = done_each(found, measured, "has agreement to measure")

@@ -30,14 +30,12 @@ def section(facts: Facts) -> list[Part]:
 
 
 def _undefined(rows: pd.DataFrame) -> list[str]:
-    """List the coefficients without a value, by reason."""
     reasons = rows["note"].str.split(". ").str[0].str.removeprefix("It is ").str.rstrip(".")
     named = rows["title"].groupby(reasons.to_numpy(), sort=False).agg(list)
     return [f"Not defined here: {listed(who, 9)} ({why})." for why, who in named.items()]
 
 
 def agreement_notes(facts: Facts) -> list[str]:
-    """Explain the difference of percent agreement and alpha, if it is large."""
     values = facts.fit.agreement().table.set_index("coefficient")["value"]
     share, alpha = float(values.get("percent", np.nan)), float(values.get("alpha", np.nan))
     if not share - alpha > 0.3:

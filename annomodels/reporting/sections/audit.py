@@ -69,7 +69,6 @@ def section(facts: Facts) -> list[Part]:
 
 
 def _taught(found: Estimate) -> list[str]:
-    """State whether the audit updated P(truth) of the other items."""
     lesson = found.lesson
     if not np.isfinite(lesson.after):
         return []
@@ -141,7 +140,6 @@ def tables(found: Estimate) -> dict[str, list[Part]]:
 
 
 def _further(found: Estimate, folder: str) -> str:
-    """State how many further items make the interval half as wide."""
     from annomodels.auditing.estimator import needed
 
     row = found.row("accuracy")

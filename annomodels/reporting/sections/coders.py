@@ -152,7 +152,6 @@ def _confused(weight: Floats, confusion: Floats, names: list[str]) -> str:
 
 
 def pictures(facts: Facts) -> Part:
-    """Plot the proportion of right labels per coder, and the agreement of all pairs."""
     n, some = facts.data.n_coders, ""
     if n > _MOST_CODERS:
         some = f" The {_MOST_CODERS} most notable of {n:,} coders."

@@ -43,7 +43,6 @@ def about_data(facts: Facts) -> list[Part]:
 
 
 def sizes(facts: Facts) -> Rows:
-    """Return the tiles of the data section."""
     data, counts = facts.data, facts.health
     if facts.truth == "number":
         ends = f"from {data.values.min():g} to {data.values.max():g}"
@@ -67,7 +66,6 @@ def _names(names: Any, most: int = 6) -> str:
 
 
 def health_notes(facts: Facts) -> list[str]:
-    """Return notes on the data that a reader should know."""
     data, counts, on_disk = facts.data, facts.health, facts.on_disk
     out = [f"Read from {short(data.source, 80)}, and streamed from disk."] * (
         on_disk and bool(data.source)

@@ -82,7 +82,6 @@ def words(facts: LinkFacts) -> list[Part]:
 
 
 def head(facts: LinkFacts) -> Head:
-    """Return the first screen."""
     if facts.unsupported("texts"):
         return _head_of_fit(facts)
     kinds = states(facts)
@@ -165,7 +164,6 @@ GENRE = Column("genre", "Text type", "name", of=lambda row: row.genre or "")
 
 
 def genres(facts: LinkFacts) -> list[Part]:
-    """Tabulate the three quantities by text type."""
     import pandas as pd
 
     assert facts.posterior is not None
@@ -233,7 +231,6 @@ def forest(facts: LinkFacts) -> Part | None:
 
 
 def methods(facts: LinkFacts) -> list[str]:
-    """Return the methods paragraphs."""
     out = []
     if facts.documents:
         out.append(

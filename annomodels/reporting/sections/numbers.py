@@ -59,7 +59,6 @@ OPEN = columns(
 
 
 def head(facts: Facts) -> Head:
-    """Return the first screen."""
     gold = facts.fit.gold().table
     states = {word: int((gold["state"] == word).sum()) for word in STATES}
     bad = facts.coders.table

@@ -182,7 +182,6 @@ def rates(fit: Fit, prob: float) -> list[Part]:
 
 @Section.of("silver-section", "Silver chains", needs=("chains",))
 def silver(facts: LinkFacts) -> list[Part]:
-    """Tabulate silver chains, the weakest link first."""
     import pandas as pd
 
     assert facts.fit is not None

@@ -45,7 +45,6 @@ def section(facts: Facts) -> list[Part]:
 
 
 def prevalence(facts: Facts) -> Part:
-    """Plot the share of each label, as given and corrected."""
     return picture(
         plots.prevalence(facts.fit),
         "prevalence",

@@ -40,7 +40,6 @@ _SHARES = {
 
 
 def head(facts: SpanFacts) -> Head:
-    """Return the top of the report: headline, states of the places, and next steps."""
     actions = []
     doubtful = facts.states["contested"] or facts.states["needs labels"]
     if doubtful:
