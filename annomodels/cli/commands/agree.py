@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from annomodels.coefficients.agreement import Convention
     from annomodels.coefficients.result import AgreementPanel
     from annomodels.data.annotations import Annotations
+    from annomodels.io.reading import Questions
 
 
 @as_command(
@@ -148,60 +149,47 @@ def command(
         show(panel, writing)
         return gate_code(limits, panel.table)
     names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
-    if many:
-        table = _each_question(data, names, asked, distance, convention, reading, writing, paper)
-        return gate_code(limits, table)
-    assert labels is not None
-    note(repr(labels))
-    say_notes(labels.notes)
-    if diagnose:
+
+    def measured(question: str, labels: Annotations) -> AgreementPanel:
+        """Compute the requested coefficients; by default, with a distance, those that use it."""
+        from annomodels.coefficients.agreement import agreement
+
+        _introduce(labels, question)
+        chosen = distance_of(distance, labels, bool(reading["sets"]) and not many)
+        usual = None if chosen is None else ["alpha", *names]
+        return agreement(labels, names if asked else usual, distance=chosen, missing=convention)
+
+    if labels is None:
+        table = _each_question(load_each(data, reading), measured, writing, paper)
+    elif diagnose:
+        _introduce(labels)
         table = show_diagnosis(labels, asked[0] if asked else "alpha", writing)
     elif by is not None:
+        _introduce(labels)
         with Stages() as stages:
             table, shown = parts_table(labels, by, names, positive, stages)
         emit(table, writing, f"Agreement by {by}", shown)
     else:
-        chosen = distance_of(distance, labels, bool(reading["sets"]))
-        panel = _panel(labels, names, asked, chosen, convention)
+        panel = measured("", labels)
         table = panel.table
         show(panel, writing)
     return gate_code(limits, table)
 
 
-def _panel(
-    labels: Annotations,
-    names: list[str],
-    asked: Sequence[str],
-    distance: str | list[list[float]] | None,
-    convention: Convention | None,
-) -> AgreementPanel:
-    """Compute the requested coefficients; by default, with a distance, those that use it."""
-    from annomodels.coefficients.agreement import agreement
-
-    usual = None if distance is None else ["alpha", *names]
-    return agreement(labels, names if asked else usual, distance=distance, missing=convention)
+def _introduce(labels: Annotations, question: str = "") -> None:
+    note(f"{question}: {labels!r}" if question else repr(labels))
+    say_notes(labels.notes)
 
 
 def _each_question(
-    data: str,
-    names: list[str],
-    asked: Sequence[str],
-    distance: str | None,
-    convention: Convention | None,
-    reading: Reading,
+    found: Questions,
+    measured: Callable[[str, Annotations], AgreementPanel],
     writing: Writing,
     paper: str | None,
 ) -> pd.DataFrame:
     """Write one table with the coefficients of all questions, and the methods text."""
     from annomodels.reporting.overall import agreement_methods
 
-    def measured(question: str, labels: Annotations) -> AgreementPanel:
-        note(f"{question}: {labels!r}")
-        say_notes(labels.notes)
-        chosen = distance_of(distance, labels, sets=False)
-        return _panel(labels, names, asked, chosen, convention)
-
-    found = load_each(data, reading)
     panels, left_out = done_each(found, measured, "has agreement to measure")
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
     table = by_question({question: panel.table for question, panel in panels.items()})
