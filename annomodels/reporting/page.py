@@ -131,22 +131,24 @@ def report(
     if texts is not None and (facts.truth != "link" or anonymize):
         why = "name their coders" if anonymize else "belong to fits of links"
         raise NotApplicable(f"Leave out {Option('texts')}: they {why}.")
-    if facts.truth != "link":
-        write(path, page(facts, told, files))
-        return path
-    from annomodels.data.document import documents_of
-    from annomodels.reporting.links import LinkFacts
-
-    _refuse(facts)
-    documents = () if texts is None else documents_of(texts)
-    write(path, page(LinkFacts(documents, fit=of), told, files))
+    write(path, page(facts, told, files, texts))
     return path
 
 
 def page(
-    facts: Facts | LinkFacts | SpanFacts, command: str = "", files: Mapping[str, str] | None = None
+    facts: Facts | LinkFacts | SpanFacts,
+    command: str = "",
+    files: Mapping[str, str] | None = None,
+    texts: Corpus | None = None,
 ) -> str:
-    """Return the HTML of a page with all sections that apply."""
+    """Return the HTML of a page with all sections that apply; `texts` are those of a link fit."""
+    if isinstance(facts, Facts):
+        _refuse(facts)
+        if facts.truth == "link":
+            from annomodels.data.document import documents_of
+            from annomodels.reporting.links import LinkFacts
+
+            facts = LinkFacts(() if texts is None else documents_of(texts), fit=facts.fit)
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
     if isinstance(facts, Facts):
@@ -179,7 +181,6 @@ def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
     from annomodels.reporting.head import head
     from annomodels.reporting.sections.numbers import head as head_of_numbers
 
-    _refuse(facts)
     fit, attrs, numbers = facts.fit, facts.tree.attrs, facts.truth == "number"
     chains, draws = (counted(int(attrs[f"{word}s"]), word) for word in ("chain", "draw"))
     meta = {
