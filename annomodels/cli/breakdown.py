@@ -10,7 +10,7 @@ import click
 
 from annomodels.cli.gate import unknown
 from annomodels.cli.options import Writing
-from annomodels.cli.session import note, say
+from annomodels.cli.session import note, say, say_notes
 from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
@@ -97,8 +97,7 @@ def parts_table(
             value = COLUMNS["value"].called(digits=3).cell(row).whole
             note(f"{COEFFICIENTS[name].title}, {row.what}: {value.replace('–', 'undefined')}")
         said |= dict.fromkeys(found.notes)
-    for text in said:
-        note(f"note: {text}")
+    say_notes(said)
     part = " ".join(tables[0].columns[: place + 1])
     return pd.concat(tables, ignore_index=True), columns(part, *found.columns[place:])
 
@@ -138,6 +137,5 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     if tell is say:
         table = table.groupby("part", sort=False).head(MOST_DRAWN)
     emit(table, writing, found.title)
-    for text in found.notes:
-        note(f"note: {text}")
+    say_notes(found.notes)
     return found.agreement

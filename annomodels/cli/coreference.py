@@ -12,8 +12,8 @@ import click
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, OneOf, gathered, options_of, pairs, read_key
 from annomodels.cli.places import filled_folder
-from annomodels.cli.session import current, note, warn
-from annomodels.cli.tables import to_text
+from annomodels.cli.session import current, note, say_notes, warn
+from annomodels.cli.tables import to_text, write_texts
 from annomodels.cli.terminal import Stages
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
@@ -45,7 +45,6 @@ def is_folder(output: str) -> bool:
 
 
 def names_of(model: str) -> tuple[str, ...]:
-    """Return the names of the files in the folder."""
     return _TABLES if model == "none" else (*_TABLES, *_SILVER)
 
 
@@ -139,7 +138,7 @@ def write_folder(
     folder: str, found: LinkFacts, table: pd.DataFrame, model: str, singletons: bool
 ) -> bool:
     """Write all outputs to a temporary folder, then move them; `table` has the agreement."""
-    from annomodels.reporting.page import report_links
+    from annomodels.reporting.page import page, write
 
     with filled_folder(folder) as beside, Stages() as stages:
         fit = None
@@ -165,9 +164,8 @@ def write_folder(
             tables["rates.csv"] = fit.coders().table
             _silver(fit, found, beside, singletons)
         files = {name: to_text(each, "csv") for name, each in tables.items()}
-        for name, text in files.items():
-            (beside / name).write_text(text, encoding="utf-8", newline="")
-        report_links(found, beside / "report.html", command=current().command, files=files)
+        write_texts(beside, files)
+        write(beside / "report.html", page(found, current().command, files))
         stages("drawing the report", 1.0)
     note(f"Wrote {Path(folder) / 'report.html'} and {len(names_of(model)) - 1} tables.")
     if fit is not None and not fit.check():
@@ -197,5 +195,4 @@ def _silver(fit: Fit, found: LinkFacts, beside: Path, singletons: bool) -> None:
             chains, form, "silver", singletons=singletons, probabilities=probabilities
         )
         (beside / name).write_text(text, encoding="utf-8", newline="\n")
-        for sentence in notes:
-            note(f"note: {name}: {sentence}")
+        say_notes(f"{name}: {sentence}" for sentence in notes)

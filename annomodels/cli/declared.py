@@ -136,8 +136,6 @@ _FIELDS = tuple(each.name for each in fields(Job))
 
 
 def _with_job(function: Command) -> Command:
-    """Pass the options of a run as one value."""
-
     @functools.wraps(function)
     def command(**values: Any) -> Any:
         job = Job(**{name: values.pop(name) for name in _FIELDS if name in values})

@@ -32,19 +32,15 @@ MOST_NAMED = 7  # columns without room to list by name
 
 @dataclass(frozen=True)
 class Drawn:
-    """Column and its cells as text."""
-
     column: Column
     cells: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """Name in files, which options and explanations use."""
         return self.column.name
 
     @property
     def heading(self) -> str:
-        """Heading of the column."""
         return self.column.heading
 
     @property

@@ -69,7 +69,6 @@ class Gate:
 
 
 def unknown(word: str, name: str, known: list[str]) -> click.UsageError:
-    """Return the error for an unknown name in a gate."""
     hint = f"{meant(name, known)}Use one of {', '.join(known)}."
     return click.UsageError(f"--fail-if: Unknown {word} {name!r}. {hint}")
 

@@ -41,8 +41,6 @@ def examined() -> int:
 
 @dataclass(frozen=True)
 class Fact:
-    """Fact about the installation."""
-
     name: str
     value: str
     problem: str = ""
@@ -50,7 +48,6 @@ class Fact:
 
 
 def facts() -> list[Fact]:
-    """Collect facts about Python, packages, cores, the cache of compiled code and the terminal."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return [
         Fact("python", platform.python_version()),

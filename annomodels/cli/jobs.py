@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,6 @@ from typing import Any
 
 import click
 
-from annomodels.auditing.estimate import Estimate
 from annomodels.cli.exits import DONE
 from annomodels.cli.loading import (
     PREFIX,
@@ -25,7 +24,6 @@ from annomodels.cli.loading import (
     load_any,
     load_each,
     load_fit,
-    say_notes,
     sorted_truth,
 )
 from annomodels.cli.options import Job
@@ -37,19 +35,20 @@ from annomodels.cli.sampling import (
     fit_data,
     verdict_lines,
 )
-from annomodels.cli.session import current, note, say, show_text, warn
+from annomodels.cli.session import current, note, say, say_notes, show_text, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.spans import FILES as SPAN_FILES
 from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
 from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
     by_question,
+    csv_texts,
     filed,
     gold_table,
-    guarded_tables,
     to_json,
     to_text,
     with_left_out,
+    write_texts,
 )
 from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
@@ -74,7 +73,6 @@ FILES = ("gold.csv", "coders.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
 def names_of(job: Job, audited: bool = False) -> tuple[str, ...]:
-    """Return the names of the output files, including those of an audit and of covariates."""
     report = [REPORT] * (not job.no_report)
     if job.stream:
         return (*report, GOLD, CODERS, FIT, ABOUT, METHODS)
@@ -94,7 +92,6 @@ class Outcome:
 
 
 def told(job: Job, facts: Mapping[str, object], text: str) -> None:
-    """Print the result of a job, as JSON or text."""
     if job.as_json:
         show_text(to_json(facts))
     else:
@@ -126,7 +123,7 @@ def one_question(
             shown = _shown(job, labels)
             labels = _taught(truths.fit, labels)
             note(repr(labels))
-            say_notes(labels)
+            say_notes(labels.notes)
             # read before the fit, so that a wrong file costs no time
             known = joined(truths.test, labels, truths_of) if truths.test else None
             if truths.audit:
@@ -144,15 +141,16 @@ def one_question(
         found = None
         if truths.audit:
             found = estimated(fit, truths.audit, truths.how, seed=fit.seed)
-        write_outputs(job, fit, beside, names, found, known, shown)
-    after = fit if found is None else found.after(fit)
+        # after an audit, tables and page show the updated fit; further rounds need the earlier one
+        after = fit if found is None else found.after(fit)
+        about = Facts(after, job.target, known=known, estimate=found, shown=shown)
+        write_outputs(job, about, beside, names)
     if not job.stream:
-        for text in after.gold(job.threshold if found is None else None).notes:
-            note(f"note: {text}")
+        say_notes(after.gold(job.threshold if found is None else None).notes)
     for name in (REPORT, METHODS):
         if name not in names and (folder / name).exists():
             warn(f"{folder / name} is from an earlier run.")
-    verdict = Facts(after, known=known).check
+    verdict = about.check
     facts: dict[str, Any] = {"fit": output} if job.stream else {}
     facts["report"] = None if job.no_report else str(folder / REPORT)
     paths = [folder / name for name in (*names, *inner)]
@@ -174,7 +172,6 @@ def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
 
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
-    """Fit, with anonymous coders if requested."""
     model = None if job.earlier is None else model_of_earlier(job)
     if not job.anonymize:
         return fit_data(labels, job.sampling, current().command, model, outputs=True)
@@ -198,32 +195,19 @@ def model_of_earlier(job: Job) -> Model:
     return prior_from(load_fit(str(job.earlier)))
 
 
-def write_outputs(
-    job: Job,
-    fit: Fit,
-    beside: Path,
-    names: Sequence[str],
-    audited: Estimate | None = None,
-    known: Mapping[Hashable, Hashable] | None = None,
-    shown: Shown | None = None,
-) -> None:
+def write_outputs(job: Job, facts: Facts, beside: Path, names: Sequence[str]) -> None:
     """Write the outputs in `names` to a folder, except the fit."""
-    # A second thread computes the verdict, which leaves the interpreter idle for long. After an
-    # audit, tables and page show the updated fit; the saved fit is the earlier one, for further
-    # rounds.
-    command = str(fit.tree.attrs["command"])
-    fit = fit if audited is None else audited.after(fit)
-    facts = Facts(fit, job.target, known=known, estimate=audited, shown=shown)
+    # A second thread computes the verdict, which leaves the interpreter idle for long.
+    command = str(facts.tree.attrs.get("command", ""))
     with Stages() as stages:
         stages("making the tables", 0.0)
         # a daemon, so that an interrupt does not wait for the verdict
-        checked = Thread(target=_looked_at, args=(fit,), daemon=True)
+        checked = Thread(target=_looked_at, args=(facts.fit,), daemon=True)
         checked.start()
         files = files_of(facts, job.threshold, job.spreadsheet, EFFECTS in names)
-        for name, text in files.items():
-            (beside / name).write_text(text, encoding="utf-8", newline="")
+        write_texts(beside, files)
         checked.join()
-        fit.check()
+        facts.fit.check()
         if METHODS in names:
             (beside / METHODS).write_text(writing.methods(facts, command), encoding="utf-8")
         stages("making the tables", 1.0)
@@ -252,8 +236,7 @@ def files_of(
         tables[ESTIMATE] = facts.estimate.table
     if effects:
         tables[EFFECTS] = fit.effects().table
-    safe = guarded_tables([filed(table) for table in tables.values()], spreadsheet)
-    return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
+    return csv_texts({name: filed(table) for name, table in tables.items()}, spreadsheet)
 
 
 def _looked_at(fit: Fit) -> None:
@@ -266,43 +249,30 @@ def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
     """Run the job for each question in a separate folder, and link the results."""
     if job.true_labels.paths:
         raise click.UsageError("--truth is about one question: choose it with --question.")
-    output = job.output
-    check_folder(output, (INDEX, TABLE, METHODS), job.force)
+    folder = Path(job.output)
+    check_folder(folder, (INDEX, TABLE, METHODS), job.force)
     found = load_each(job.data, job.reading)
     places = dict(zip(found, folders(list(found)), strict=True))
     for place in places.values():
-        check_folder(str(Path(output) / place), names_of(job), job.force)
+        check_folder(folder / place, names_of(job), job.force)
 
     def done(question: str, labels: Annotations) -> Outcome:
         note(f"question {list(places).index(question) + 1} of {len(places)}: {question}")
-        return one_question(job, str(Path(output) / places[question]), labels, question)
+        return one_question(job, str(folder / places[question]), labels, question)
 
     outcomes, left_out = done_each(found, done, "could be analyzed")
-    file = REPORT if not job.no_report else "gold.csv"
-    rows = [row_of(name, f"{places[name]}/{file}", one.fit) for name, one in outcomes.items()]
-    source = "" if job.anonymize else Path(job.data).name
-    finished = list(outcomes.values())
-    return _overall(Path(output), finished, rows, left_out, source), finished, left_out
-
-
-def _overall(
-    folder: Path,
-    outcomes: list[Outcome],
-    rows: list[dict[str, str]],
-    left_out: Mapping[str, str],
-    source: str,
-) -> str:
-    """Write the outputs on all questions: index page, table and methods text."""
-    table = by_question({one.question: filed(one.fit.agreement().table) for one in outcomes})
-    table = with_left_out(table, left_out, "csv")
+    fits = {question: outcome.fit for question, outcome in outcomes.items()}
+    file = "gold.csv" if job.no_report else REPORT
+    rows = [row_of(name, f"{places[name]}/{file}", fit) for name, fit in fits.items()]
+    table = by_question({name: filed(fit.agreement().table) for name, fit in fits.items()})
     texts = {
-        INDEX: index_page(rows, source, left_out),
-        TABLE: to_text(table, "csv"),
-        METHODS: fits_methods({one.question: one.fit for one in outcomes}, left_out),
+        INDEX: index_page(rows, "" if job.anonymize else Path(job.data).name, left_out),
+        TABLE: to_text(with_left_out(table, left_out, "csv"), "csv"),
+        METHODS: fits_methods(fits, left_out),
     }
     for name, text in texts.items():
         write_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8", newline=""))
-    return str(folder / INDEX)
+    return str(folder / INDEX), list(outcomes.values()), left_out
 
 
 def folders(questions: list[str]) -> list[str]:

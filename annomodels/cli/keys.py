@@ -43,11 +43,9 @@ class Key(click.Option):
         return isinstance(self.type, click.types.BoolParamType)
 
     def get_error_hint(self, ctx: click.Context | None) -> str:
-        """Return the key as typed."""
         return f"'{self.spelled}'"
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Write a line of ``--help-all``."""
         record = super().get_help_record(ctx)
         value = "" if self.alone else f"={self.make_metavar(ctx)}"
         return record and (f"{self.spelled}{value}", record[1])
@@ -65,11 +63,9 @@ class Spelled(click.Command):
     """Command with keys, such as ``--read sets`` and ``--read skip_rows=2``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments after converting each key to an option."""
         return super().parse_args(ctx, list(self._spelled_out(ctx, args)))
 
     def keys(self) -> dict[str, dict[str, Key]]:
-        """Return the keys by group and name."""
         found: dict[str, dict[str, Key]] = {}
         for each in self.params:
             if isinstance(each, Key):

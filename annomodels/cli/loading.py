@@ -15,7 +15,7 @@ import click
 
 from annomodels.cli.exits import reason_of
 from annomodels.cli.options import Job, Reading, Truth, changed, flag_of
-from annomodels.cli.session import current, note, warn
+from annomodels.cli.session import current, note, say_notes, warn
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
 from annomodels.io.border import unreadable
@@ -77,11 +77,8 @@ def load_any(name: str, reading: Reading) -> Annotations | Spans:
     """Read labels of items like :func:`load_data`, or spans if no units are named."""
     from annomodels.io.reading import read_any
 
-    if name.startswith(PREFIX) or several(reading):
-        return load_data(name, reading)
-    paths = name.paths if isinstance(name, Files) else name
-    with way_out():
-        return read_any(paths, **{**reading, "question": next(iter(asked_of(reading)), None)})
+    bundled_or_several = name.startswith(PREFIX) or several(reading)
+    return load_data(name, reading) if bundled_or_several else _of_one(read_any, name, reading)
 
 
 def load_data(name: str, reading: Reading) -> Annotations:
@@ -91,15 +88,23 @@ def load_data(name: str, reading: Reading) -> Annotations:
     from annomodels.io.reading import read
 
     if not several(reading):
-        paths = name.paths if isinstance(name, Files) else name
-        with way_out():
-            return read(paths, **{**reading, "question": next(iter(asked_of(reading)), None)})
+        return _of_one(read, name, reading)
     found = load_each(name, reading)
     if len(found) > 1:
         what = f"This command takes one question, and {', '.join(found)} were chosen."
         what += " annomodels run, agree and check take several."
         raise click.UsageError(what)
     return next(iter(found.values()))
+
+
+def _of_one[T](read: Callable[..., T], name: str, reading: Reading) -> T:
+    """Read one question, or the only one."""
+    with way_out():
+        return read(_paths(name), **{**reading, "question": next(iter(asked_of(reading)), None)})
+
+
+def _paths(name: str) -> Any:
+    return name.paths if isinstance(name, Files) else name
 
 
 @contextmanager
@@ -143,7 +148,6 @@ def _word(value: Any) -> str:
 
 
 def asked_of(reading: Reading) -> tuple[str, ...]:
-    """Return the names and patterns of ``--question``."""
     asked = reading["question"]
     return () if asked is None else (asked,) if isinstance(asked, str) else tuple(asked)
 
@@ -169,7 +173,7 @@ def load_each(data: str, reading: Reading) -> Questions:
     asked = () if EVERY in asked else asked
     said = {key: value for key, value in reading.items() if key != "question"}
     with way_out():
-        found = read_questions(data.paths if isinstance(data, Files) else data, asked, **said)
+        found = read_questions(_paths(data), asked, **said)
     if not asked and len(found) + len(found.left_out) < 2:
         raise click.UsageError(alone)
     for question, why in found.left_out.items():
@@ -195,12 +199,6 @@ def done_each[T](
     return done, left_out
 
 
-def say_notes(data: Annotations) -> None:
-    """Print the notes of the reader on stderr."""
-    for text in data.notes:
-        note(f"note: {text}")
-
-
 def load_bundled(name: str) -> Annotations:
     """Load a bundled data set; the error for an unknown name lists all."""
     from annomodels import datasets
@@ -212,7 +210,6 @@ def load_bundled(name: str) -> Annotations:
 
 
 def load_fit(name: str) -> Any:
-    """Load a fit that ``annomodels run`` saved."""
     from annomodels.fitting.load import load
 
     path = Path(name) / "fit.nc" if (Path(name) / "fit.nc").is_file() else Path(name)
@@ -231,7 +228,6 @@ def load_fit(name: str) -> Any:
 
 
 def stem(name: str) -> str:
-    """Return a short name of the data source."""
     if name == "-":
         return "standard input"
     return printable(Path(name.removeprefix(PREFIX)).name or name)
@@ -289,8 +285,7 @@ def estimated(
     found: Estimate = estimate(fit, answers_from(paths, fit.data.items), **how, **more)
     first, *rest = found.notes
     (note if found.by_design else warn)(first)
-    for text in rest:
-        note(f"note: {text}")
+    say_notes(rest)
     return found
 
 

@@ -64,7 +64,6 @@ Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understoo
 
 
 def load_command(name: str) -> click.Command:
-    """Import one command by name."""
     from annomodels.cli.options import documented
 
     file, function = (FILES[name], name) if name in FILES else (name, "command")
@@ -84,7 +83,6 @@ class Formatter(click.HelpFormatter):
     """Help formatter that breaks lines at spaces only, so names and examples stay intact."""
 
     def write_text(self, text: str) -> None:
-        """Write paragraphs."""
         indent = " " * self.current_indent
         paragraphs = []
         for paragraph in text.split("\n\n"):
@@ -99,7 +97,6 @@ class Formatter(click.HelpFormatter):
     def write_dl(
         self, rows: Iterable[tuple[str, str | None]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Write names with their descriptions next to them."""
         most = min(col_max, self.width * 2 // 5)
         first = min(max((size(name) for name, _ in rows), default=0), most) + col_spacing
         room = self.width - self.current_indent - first
@@ -125,11 +122,9 @@ class LazyGroup(click.Group):
     context_class = Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands, in workflow order."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
         return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
@@ -151,7 +146,6 @@ class LazyGroup(click.Group):
             raise click.UsageError(text, ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of commands."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -186,7 +180,6 @@ def cli(ctx: click.Context, version: bool, verbose: bool) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
     words = list(sys.argv[1:] if args is None else args)
     if "_ANNOMODELS_COMPLETE" in os.environ:
         cli.main(words, prog_name="annomodels")

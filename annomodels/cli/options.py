@@ -61,8 +61,6 @@ class Truth:
 
 @dataclass(frozen=True)
 class Job:
-    """Options of a run."""
-
     data: str
     output: str
     force: bool
@@ -102,7 +100,6 @@ class OneOf(click.Choice[str]):
     """Choice that suggests similar words for an unknown word."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
-        """Suggest the most similar choice, and list all."""
         hint = f"{meant(value, self.choices)}Use one of {', '.join(self.choices)}."
         return f"{value!r} is unknown. {hint}"
 
@@ -111,7 +108,6 @@ class Models(OneOf):
     """Choice of a model that lists the usual models only."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
-        """List the models that a study usually needs."""
         from annomodels.models.catalog import unknown
 
         return unknown(str(value), self.choices)
@@ -398,7 +394,6 @@ def truth_options(command: Command) -> Command:
 def table_options(
     what: str = "table", place: str = "File to write to [default: stdout]."
 ) -> list[Option]:
-    """Return the options for the output and form of a table."""
     form = (
         f"Form of the {what} [default: by the ending of the file; drawn on a terminal, else tsv]."
     )

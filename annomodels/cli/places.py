@@ -19,8 +19,6 @@ class Existing(Problem):
 
 
 class CannotWrite(Problems):
-    """Error for outputs that cannot be written."""
-
     about = "output"
 
 

@@ -32,7 +32,6 @@ class Cost(NamedTuple):
 
     Per label, class and sweep; per matrix row and sweep; before and after all sweeps, with imports;
     for one-time compilation. NUTS computes many likelihoods per draw.
-    compiled once. NUTS takes many likelihoods for a draw.
     """
 
     label: float

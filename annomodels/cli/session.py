@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -49,7 +49,6 @@ class Session:
 
 
 def current() -> Session:
-    """Return the session of the command that is running."""
     context = click.get_current_context(silent=True)
     found = context.find_object(Session) if context else None
     return found or Session()
@@ -59,6 +58,12 @@ def note(text: str) -> None:
     """Print a note on stderr, unless --quiet."""
     if not current().quiet:
         _echo(text, err=True)
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print the notes on a result on stderr, unless --quiet."""
+    for text in notes:
+        note(f"note: {text}")
 
 
 def detail(text: str) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.exits import DONE
-from annomodels.cli.loading import design_of, stem
+from annomodels.cli.loading import stem
 from annomodels.cli.options import Job, Sampling, Writing
-from annomodels.cli.session import current, note, warn
-from annomodels.cli.tables import emit, emit_text, filed, guarded_tables, to_text
+from annomodels.cli.session import current, note, say_notes, warn
+from annomodels.cli.tables import csv_texts, emit, emit_text, filed, to_text, write_texts
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, columns
 from annomodels.data.validation import counted
@@ -32,7 +32,6 @@ FILES = ("report.html", "gold.csv", "coders.csv", "agreement.csv", "fit.nc")
 
 
 def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
-    """Fit the span model, with notes and progress on stderr."""
     from annomodels.fitting.run import fit
 
     options = sampling.options
@@ -48,7 +47,6 @@ def fit_of_spans(spans: Spans, sampling: Sampling) -> SpanFit:
 def run_of_spans(
     job: Job, spans: Spans, beside: Path, decisions: Sequence[str], audits: Sequence[str]
 ) -> SpanFacts:
-    """Run the main job on spans and write its outputs into a folder."""
     from annomodels.io.mappings import span_rows
     from annomodels.reporting.page import page
     from annomodels.reporting.spans import SpanFacts
@@ -57,8 +55,7 @@ def run_of_spans(
         raise click.UsageError("Leave out --show, --target and --prior-from: they are for items.")
     spans = anonymous(spans) if job.anonymize else spans
     note(repr(spans))
-    for text in (*spans.notes, *remarks(spans)):
-        note(f"note: {text}")
+    say_notes((*spans.notes, *remarks(spans)))
     rows = [row for path in decisions for row in span_rows(path)]
     fit = fit_of_spans(spans, job.sampling)
     if job.anonymize:
@@ -68,14 +65,13 @@ def run_of_spans(
         command = fit.tree.attrs["command"]
         fit = fit.decided([dict(zip(names, row, strict=True)) for row in rows])
         fit.tree.attrs["command"] = command
-    found = _estimated(fit, audits, threshold=job.threshold) if audits else None
+    found = estimate_of_spans(fit, audits, threshold=job.threshold) if audits else None
     fit.save(beside / "fit.nc")
     facts = SpanFacts(fit, found, job.threshold)
     files = files_of(facts, job.spreadsheet)
     if found is not None:
         files["estimate.csv"] = to_text(found.table, "csv")
-    for name, text in files.items():
-        (beside / name).write_text(text, encoding="utf-8", newline="")
+    write_texts(beside, files)
     if not job.no_report:
         (beside / "report.html").write_text(
             page(facts, str(fit.tree.attrs["command"]), files), encoding="utf-8", newline="\n"
@@ -84,18 +80,15 @@ def run_of_spans(
 
 
 def files_of(facts: SpanFacts, spreadsheet: bool) -> dict[str, str]:
-    """Return the tables of a fit as CSV strings, by file name."""
     tables = {
         "gold.csv": facts.gold,
         "coders.csv": facts.coders.table,
         "agreement.csv": filed(facts.agreement.table),
     }
-    safe = guarded_tables(list(tables.values()), spreadsheet)
-    return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
+    return csv_texts(tables, spreadsheet)
 
 
 def told_of_spans(facts: SpanFacts) -> list[str]:
-    """Return the final lines of a run."""
     verdict, why = facts.verdict
     return [f"verdict: {verdict}", f"  {why}", f"  {facts.sentence}", *facts.to_do]
 
@@ -150,7 +143,6 @@ FACTS = columns(
 
 
 def check_of_spans(data: str, spans: Spans, writing: Writing) -> None:
-    """Describe spans: counts, remarks, and supported analyses."""
     import pandas as pd
 
     people = {d: [who for who in names if who != GOLD] for d, names in spans.seen.items()}
@@ -172,18 +164,11 @@ def check_of_spans(data: str, spans: Spans, writing: Writing) -> None:
 # -- saved fits ------------------------------------------------------------------------------------
 
 
-def gold_of_spans(
-    fit: SpanFit, to: str | None, threshold: float | None, state: str | None, writing: Writing
-) -> None:
-    """List gold spans, or write them in the format of a tool."""
+def spans_back(fit: SpanFit, to: str, threshold: float | None, writing: Writing) -> None:
+    """Write the gold spans in the format of a tool."""
     from annomodels.io.writers.catalog import put_files, span_files
 
-    summary = fit.gold(threshold)
-    if to is None:
-        table = summary.table
-        shown(summary, writing, table if state is None else table[table["state"] == state])
-        return
-    files = span_files(summary, to, fit.spans)
+    files = span_files(fit.gold(threshold), to, fit.spans)
     if "" in files:
         emit_text(files[""], writing)
         return
@@ -193,24 +178,14 @@ def gold_of_spans(
     note(f"Wrote {writing.output}.")
 
 
-def shown(summary: Summary, writing: Writing, table: pd.DataFrame | None = None) -> None:
-    """Write a table of a span fit, with its notes on stderr."""
-    rows = summary.table if table is None else table
-    emit(rows, writing, summary.title, summary.columns, notes=summary.notes)
-
-
-def estimate_of_spans(fit: SpanFit, name: str, paths: Sequence[str], seed: int) -> Summary:
-    """Correct the expected quality with judged documents."""
-    return _estimated(fit, paths, design_of(name), seed)
-
-
-def _estimated(
+def estimate_of_spans(
     fit: SpanFit,
     paths: Sequence[str],
     place: Path | None = None,
     seed: int | None = None,
     threshold: float | None = None,
 ) -> Summary:
+    """Correct the expected quality with judged documents; `place` is the design of the audit."""
     from annomodels.auditing.design import design_at
     from annomodels.auditing.spans import Documents, estimate_spans, judged_spans
 
@@ -230,7 +205,6 @@ def _estimated(
 
 
 def states_of(table: pd.DataFrame) -> dict[str, int]:
-    """Count the gold spans in each state."""
     return {name: int((table["state"] == name).sum()) for name in STATES}
 
 

@@ -13,7 +13,7 @@ import click
 from annomodels.cli.loading import PREFIX, asked_of, several
 from annomodels.cli.options import Job, changed, flag_of
 from annomodels.cli.sampling import facts_of
-from annomodels.cli.session import note
+from annomodels.cli.session import note, say_notes
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ def save_scan(job: Job, fit: Fit, beside: Path, names: Sequence[str]) -> None:
 
 
 def scanned(job: Job) -> Scanned:
-    """Scan the data, and print a summary and notes on stderr."""
     from annomodels.scale.scanning import scan
 
     known = inspect.signature(scan).parameters
@@ -52,8 +51,7 @@ def scanned(job: Job) -> Scanned:
     with Stages() as stages:
         found = scan(job.data, **reading, cache=job.cache, progress=stages)
     note(repr(found))
-    for text in found.notes:
-        note(f"note: {text}")
+    say_notes(found.notes)
     return found
 
 

@@ -16,7 +16,7 @@ import click
 from annomodels.cli.loading import load_fit
 from annomodels.cli.options import Writing
 from annomodels.cli.places import write_file
-from annomodels.cli.session import current, note, say, show_text, warn
+from annomodels.cli.session import current, note, say, say_notes, show_text, warn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted
@@ -61,8 +61,7 @@ def emit(
         draw(table, title, short, wide=current().verbose, level=level)
     else:
         emit_text(to_text(table, form), writing)
-    for text in notes:
-        note(f"note: {text}")
+    say_notes(notes)
 
 
 def form_of(writing: Writing) -> str:
@@ -78,7 +77,6 @@ def form_of(writing: Writing) -> str:
 
 
 def form_for(writing: Writing) -> str:
-    """Return the form in which a table will be written."""
     form = form_of(writing)
     return "tsv" if form == "table" and writing.output not in (None, "-") else form
 
@@ -96,7 +94,6 @@ def with_left_out(table: pd.DataFrame, left_out: Mapping[str, str], form: str) -
 
 
 def by_question(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate the tables of questions, with a column of question names."""
     import pandas as pd
 
     return pd.concat(tables, names=["question"]).reset_index(level=0).reset_index(drop=True)
@@ -109,7 +106,6 @@ def note_writer(writing: Writing) -> Callable[[str], None]:
 
 
 def emit_text(text: str, writing: Writing) -> None:
-    """Write text to stdout or to the file requested."""
     if writing.output in (None, "-"):
         show_text(text)
         return
@@ -152,6 +148,16 @@ def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd
             "add --spreadsheet if people will open the file in one."
         )
     return list(tables)
+
+
+def csv_texts(tables: Mapping[str, pd.DataFrame], spreadsheet: bool) -> dict[str, str]:
+    safe = guarded_tables(list(tables.values()), spreadsheet)
+    return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
 def to_text(table: pd.DataFrame, form: str) -> str:
@@ -319,5 +325,4 @@ def gold_back(
         put(Writer("", lambda given: given, to), table, writing, spreadsheet)
     else:
         put(named(to, BACKS), gold_list(table, question, texts), writing, spreadsheet)
-    for text in summary.notes:
-        note(f"note: {text}")
+    say_notes(summary.notes)

@@ -56,7 +56,6 @@ def anonymized(fit: Fit) -> Fit:
 
 
 def new_names(data: Any) -> dict[str, str]:
-    """Return the new name of each coder by the old name."""
     numbers = _shuffle(data).tolist()
     return {label_text(name): f"coder {numbers[j] + 1}" for j, name in enumerate(data.coders)}
 

@@ -43,7 +43,6 @@ def said(facts: Facts) -> Estimate:
 
 
 def way(found: Estimate) -> str:
-    """Name the source of an estimate."""
     return "audit and model" if found.by_design else "the conservative model"
 
 
@@ -53,7 +52,6 @@ def judged(found: Estimate) -> int:
 
 
 def drawing(found: Estimate) -> str:
-    """State how many items were judged, and how they were drawn."""
     n = judged(found)
     text = f"An expert judged {counted(n, 'item')} of the {found.n_items:,} without a known label. "
     if found.by_design and len(found.answers.extra):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
 from annomodels.reporting.audited import folder_of
 from annomodels.reporting.facts import Facts, before_audit
+from annomodels.reporting.parts import BAR
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.gold.evidence import contributions, runs
 
@@ -53,13 +54,34 @@ def payload(facts: Facts, command: str) -> str:
         "doubt": round(float((1 - p.max(axis=1))[facts.state != 3].sum()), 4),
         "left": data.n_items - len(rows),
         "states": list(facts.states.values()),
-        "bar": ["settled", "need labels", "contested", "decided"],
+        "bar": list(BAR.values()),
         "decided": json.loads(facts.tree.attrs.get("decisions", "[]")),
         "command": follow_up(command, _has_plan(facts)),
     }
-    head = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    return assembled(about, rows)
+
+
+def assembled(about: Mapping[str, object], rows: Sequence[str]) -> str:
+    """Return the data of a page and its rows as JSON for a script element."""
     # texts of the data must not end the script element
-    return inert(f'{head[:-1]},"items":[{",".join(rows)}]}}')
+    return inert(f'{_compact(about)[:-1]},"items":[{",".join(rows)}]}}')
+
+
+def rows_with_room(entries: Iterable[list[object]]) -> list[str]:
+    """Return the JSON of entries until the page is full."""
+    rows: list[str] = []
+    size = 0
+    for entry in entries:
+        row = _compact(entry)
+        size += len(row.encode()) + 1
+        if size > ROOM:
+            break
+        rows.append(row)
+    return rows
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _has_plan(facts: Facts) -> bool:
@@ -123,14 +145,7 @@ def _rows(facts: Facts, p: Floats) -> list[str]:
     order = queue(p, facts.state == 3)
     make = _maker(facts, p)
     for longest in (LONGEST, 400, 120):
-        rows: list[str] = []
-        size = 0
-        for i in order.tolist():
-            row = json.dumps(make(i, longest), ensure_ascii=False, separators=(",", ":"))
-            size += len(row.encode()) + 1
-            if size > ROOM:
-                break
-            rows.append(row)
+        rows = rows_with_room(make(i, longest) for i in order.tolist())
         if len(rows) == len(order) or not (facts.shown.text or facts.shown.columns):
             break
     return rows

@@ -41,8 +41,6 @@ ADVICE = ("stop", "correct", "give test items", "retrain")
 
 
 class Facts:
-    """Facts for the sections of a page."""
-
     def __init__(
         self,
         fit: Fit,
@@ -64,7 +62,6 @@ class Facts:
         self.estimate = None if estimate is None else renamed(estimate, fit)
 
     def has(self, verb: str) -> bool:
-        """Return True if the fit has a table or plot."""
         return not self.unsupported(verb)
 
     @property
@@ -84,12 +81,10 @@ class Facts:
 
     @cached_property
     def coders(self) -> Summary:
-        """Summary of the coders."""
         return self.fit.coders(*(() if self.target is None else (self.target,)))
 
     @cached_property
     def following(self) -> NextLabels:
-        """Next labels to ask for."""
         return self.fit.next(target=self.target)
 
     @cached_property
@@ -120,7 +115,6 @@ class Facts:
 
     @cached_property
     def calibration(self) -> Summary | None:
-        """Calibration of gold labels on held-out truth, if given."""
         if not self.known:
             return None
         from annomodels.summaries.trust.calibration import calibration
@@ -129,7 +123,6 @@ class Facts:
 
     @cached_property
     def comparison(self) -> Summary | None:
-        """Comparison with other fits of the same data, if given."""
         if not self.others:
             return None
         from annomodels.fitting.compare import compare
@@ -138,7 +131,6 @@ class Facts:
 
     @cached_property
     def wrong(self) -> Wrong:
-        """Expected numbers of wrong labels."""
         if not self.on_disk:
             return self.fit.wrong_labels(self.known)
         low, high = wrong_interval(self.tree) or (np.nan, np.nan)
@@ -180,7 +172,6 @@ class Facts:
 
     @cached_property
     def health(self) -> Health:
-        """Facts about the data before any model."""
         return health(self.data, self.tally.per_item if self.on_disk else None)
 
     @property
@@ -231,7 +222,6 @@ class Facts:
 
     @cached_property
     def states(self) -> dict[str, int]:
-        """Number of items in each state."""
         if self.on_disk:
             known, rest = self.known_items, self.data.n_items - self.settled
             counts = [self.settled - known, rest, 0, known]
@@ -275,5 +265,4 @@ def before_audit(fit: Fit) -> Fit:
 
 
 def facts_of(fit: Fit | Facts) -> Facts:
-    """Return the facts of a fit; return facts unchanged."""
     return fit if isinstance(fit, Facts) else Facts(fit)

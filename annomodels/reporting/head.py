@@ -22,14 +22,11 @@ MOST = 0.5  # proportion of the interval's width from which an audit removes mos
 
 
 def head(facts: Facts) -> Head:
-    """Return the first screen."""
     actions = [_decide(facts), _buy(facts), _coders(facts), _check(facts)]
-    css = ("settled", "open", "contested", "decided")
-    names = ("settled", "need labels", "contested", "decided")
-    bar = list(zip(css, facts.states.values(), names, strict=True))
     said = sentence(facts)
     worst = warning(facts.check)  # already in the sentence if an audit contradicts P(truth)
-    return Head(said, bar, list(filter(None, actions)), "" if said.startswith(worst) else worst)
+    shown = "" if said.startswith(worst) else worst
+    return Head.of(said, facts.states.values(), list(filter(None, actions)), shown)
 
 
 def warning(check: Check) -> str:
@@ -61,7 +58,6 @@ def _ends(low: float, high: float, form: str = "{}") -> str:
 
 
 def sentence(facts: Facts) -> str:
-    """Return the main sentence of the page."""
     of = facts.wrong
     if not of.n:
         return f"All {counted(facts.data.n_items, 'label')} are decided."

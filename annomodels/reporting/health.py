@@ -25,8 +25,6 @@ _BY_CHANCE = "Coders agree no more than by chance: these labels may not depend o
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread of counts."""
-
     least: int
     quarter: float
     median: float
@@ -34,19 +32,11 @@ class Spread:
     most: int
 
     @classmethod
-    def of(cls, counts: Ints) -> Spread:
-        """Summarize counts, shape [unit]."""
-        q1, q2, q3 = np.quantile(counts, [0.25, 0.5, 0.75])
-        ends = int(counts.min()), int(counts.max())
-        return cls(ends[0], float(q1), float(q2), float(q3), ends[1])
-
-    @classmethod
-    def counted(cls, units: Ints) -> Spread:
+    def of(cls, units: Ints) -> Spread:
         """Summarize counts from the frequencies of 0, 1, 2, ..., shape [count].
 
-        >>> counts = np.array([1, 2, 2, 3, 7])
-        >>> Spread.counted(np.bincount(counts)) == Spread.of(counts)
-        True
+        >>> Spread.of(np.bincount([1, 2, 2, 3, 7]))
+        Spread(least=1, quarter=2.0, median=2.0, three_quarters=3.0, most=7)
         """
         ends = np.cumsum(units)
 
@@ -64,7 +54,7 @@ class Spread:
     def told(self, *, middle: bool = False) -> str:
         """Return range and median as text, with the middle half on request.
 
-        >>> Spread.of(np.array([1, 2])).told(), Spread.of(np.array([3, 3])).told()
+        >>> Spread.of(np.bincount([1, 2])).told(), Spread.of(np.bincount([3, 3])).told()
         ('1 to 2, median 1.5', '3')
         """
         if self.least == self.most:
@@ -116,8 +106,8 @@ def health(data: Annotations | Scanned, units: Ints | None = None) -> Health:
         assert units is not None
         counts, n_parts = data.per_label, data.components
     return Health(
-        per_item=Spread.counted(units),
-        per_coder=Spread.of(per_coder),
+        per_item=Spread.of(units),
+        per_coder=Spread.of(np.bincount(per_coder)),
         label_counts=counts,
         single=int(units[1]),
         n_parts=n_parts,

@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from annomodels.data.columns import decimal, percent, short
+from annomodels.data.columns import percent, short
 from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.page import basics, template
 from annomodels.reporting.parts import BADGES
-from annomodels.reporting.words import share_interval
+from annomodels.reporting.words import share_interval, with_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 
 def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
-    """Return the row of a question."""
     data = fit.data
     table = fit.agreement().table.set_index("coefficient")
     value, low, high = (
@@ -37,7 +36,7 @@ def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
         "question": short(question, 120),
         "href": quote(href),
         "size": f"{', '.join(sizes)}; {len(data):,} given",
-        "alpha": f"{decimal(value)} ({decimal(low)} to {decimal(high)}){kind and ', ' + kind}",
+        "alpha": f"{with_interval(value, low, high)}{kind and ', ' + kind}",
         "settled": f"{percent(settled / n)} ({share_interval(settled, n)})",
         "verdict": fit.check().verdict,
     }

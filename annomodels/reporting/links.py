@@ -27,8 +27,6 @@ CODER_DRAWS = 400
 
 @dataclass(eq=False)
 class LinkFacts:
-    """Facts for the sections of a page on coreference."""
-
     documents: Sequence[Document]
     chains: Sequence[str] = ("incl-",)
     distances: Sequence[str] = ("passonneau",)
@@ -59,7 +57,6 @@ class LinkFacts:
 
     @cached_property
     def agreement(self) -> Summary:
-        """Agreement over all texts."""
         return self.agreement_by(None)
 
     @cached_property
@@ -95,18 +92,15 @@ class LinkFacts:
 
     @cached_property
     def coders(self) -> Summary:
-        """Table of :func:`annomodels.coref.coder_table`."""
         return coder_table(
             self.documents, self.chain, draws=CODER_DRAWS, seed=self.seed, prob=self.prob
         )
 
     @property
     def n_coders(self) -> int:
-        """Number of coders over all texts."""
         return len({coder for document in self.documents for coder in document.layers})
 
     def kinds(self) -> dict[str, int]:
-        """Count the expressions of each kind."""
         if not len(self.places):
             return {}
         return {str(kind): int(n) for kind, n in self.places["kind"].value_counts().items()}

@@ -25,11 +25,13 @@ from annomodels.reporting.prose import (
     markdown_table,
     sources_of,
 )
+from annomodels.reporting.words import with_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 _INTERVAL = "95 % interval"
+_NAME, _ENDS = f"{_INTERVAL} ", ("value", "low", "high")
 _COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> 0.667)", "P(> 0.8)", "Model", _INTERVAL)
 _SAMPLERS = {
     "gibbs": "a Gibbs sampler",
@@ -50,7 +52,6 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
 
 
 def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Source]) -> str:
-    """Return a methods section from paragraphs, further parts and cited sources."""
     whole = ["# Methods", *map(as_markdown, texts), *parts, "## References"]
     whole += ["\n".join(f"* {source.text}" for source in cited)]
     bibtex = "\n\n".join(source.bibtex for source in cited)
@@ -72,7 +73,6 @@ def methods_latex(fit: Fit | Facts, command: str = "") -> str:
 
 
 def bibtex(fit: Fit | Facts) -> str:
-    """Return the BibTeX entries of everything that the methods section cites."""
     return "\n\n".join(source.bibtex for source in references(fit)) + "\n"
 
 
@@ -96,10 +96,8 @@ def paragraphs(fit: Fit | Facts) -> list[str]:
 def _agreement(facts: Facts) -> str:
     table: Any = facts.fit.agreement().table.set_index("coefficient")
     if facts.truth == "number":
-        alpha, implied, new, gold = (
-            _estimate(table.loc[name], "value", "low", "high")
-            for name in ("alpha", "alpha, implied", "alpha, new coders", "gold")
-        )
+        rows = table.loc[["alpha", "alpha, implied", "alpha, new coders", "gold"], list(_ENDS)]
+        alpha, implied, new, gold = (with_interval(*ends, name=_NAME) for ends in rows.to_numpy())
         return (
             f"Krippendorff's alpha with interval distance was {alpha}; the fitted model implies "
             f"{implied} for these coders and {new} for two further ones. The gold values' squared "
@@ -131,25 +129,18 @@ def _note(facts: Facts) -> str:
 
 
 def _coefficient(row: Any) -> str:
-    """Write the sentence on a coefficient, with its source."""
     key = source_key(str(row.name))
     title = row["title"][:1].upper() + row["title"][1:] + (f" {cite(key)}" if key else "")
     if not np.isfinite(row["value"]):
         return f"{title} is not defined here ({row['note'] or 'no reason given'})."
-    text = f"{title} was {_estimate(row, 'value', 'low', 'high')}"
+    text = f"{title} was {with_interval(*row[list(_ENDS)], name=_NAME)}"
     if np.isfinite(row["model_low"]):
-        value = _estimate(row, "model", "model_low", "model_high").replace("95 % interval ", "")
-        text += f"; the fitted model implies {value}"
+        implied = with_interval(*row[["model", "model_low", "model_high"]])
+        text += f"; the fitted model implies {implied}"
     return f"{text}."
 
 
-def _estimate(row: Any, value: str, low: str, high: str) -> str:
-    ends = f" (95 % interval {decimal(row[low])} to {decimal(row[high])})"
-    return decimal(row[value]) + ends * bool(np.isfinite(row[low]))
-
-
 def _model(facts: Facts) -> tuple[str, str]:
-    """State the fitted model and its assumptions."""
     fit = facts.fit
     keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), *_ALSO[facts.truth]])
     story = " ".join(fit.model.describe())

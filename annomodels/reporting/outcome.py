@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,14 +11,13 @@ from annomodels.data.validation import counted
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
-from annomodels.reporting.words import interval, listed, number, share_interval
+from annomodels.reporting.words import interval, listed, number, share_interval, with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def labeled(facts: Facts) -> str:
-    """Describe the data and the coders."""
     if facts.truth == "link":
         return _judged(facts)
     data, per_item = facts.data, facts.health.per_item
@@ -45,7 +43,6 @@ def labeled(facts: Facts) -> str:
 
 
 def _judged(facts: Facts) -> str:
-    """Describe the mentions, their antecedents and the coders."""
     data, each = facts.data, facts.data.judged()
     low, high = int(each.min()), int(each.max())
     return (
@@ -121,14 +118,10 @@ def _coders(table: pd.DataFrame) -> str:
     if not len(rows):
         return ""
     worst, best = (
-        f"{decimal(row[right])}{_ends(row[f'{right}_low'], row[f'{right}_high'])}"
+        with_interval(row[right], row[f"{right}_low"], row[f"{right}_high"], name="95 % interval ")
         for row in (rows.iloc[0], rows.iloc[-1])
     )
     return (
         f"Of the labels of the median coder, a share of {decimal(rows[right].median())} is right; "
         f"of the worst coder {worst}, of the best {best}."
     )
-
-
-def _ends(low: float, high: float) -> str:
-    return f" (95 % interval {decimal(low)} to {decimal(high)})" if math.isfinite(low) else ""

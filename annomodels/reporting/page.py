@@ -131,47 +131,24 @@ def report(
     if texts is not None and (facts.truth != "link" or anonymize):
         why = "name their coders" if anonymize else "belong to fits of links"
         raise NotApplicable(f"Leave out {Option('texts')}: they {why}.")
-    if facts.truth != "link":
-        write(path, page(facts, told, files))
-        return path
-    from annomodels.data.document import documents_of
-    from annomodels.reporting.links import LinkFacts
-
-    _refuse(facts)
-    documents = () if texts is None else documents_of(texts)
-    write(path, page(LinkFacts(documents, fit=of), told, files))
-    return path
-
-
-def report_links(
-    facts: LinkFacts,
-    path: str | os.PathLike[str],
-    *,
-    force: bool = False,
-    command: str = "",
-    files: Mapping[str, str] | None = None,
-) -> Path:
-    """Write the page on coreference: agreement, ambiguous places, coders, silver chains.
-
-    >>> import tempfile
-    >>> from annomodels.coref import document
-    >>> from annomodels.reporting.links import LinkFacts
-    >>> text = document("t", {"ana": [["a", "b"], ["c"]], "ben": [["a", "b", "c"]]})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = report_links(LinkFacts([text], draws=100), f"{folder}/report.html")
-    ...     made.read_text("utf-8").count("<section")
-    7
-    """
-    path = Path(path)
-    may_write(path, force)
-    write(path, page(facts, command, files))
+    write(path, page(facts, told, files, texts))
     return path
 
 
 def page(
-    facts: Facts | LinkFacts | SpanFacts, command: str = "", files: Mapping[str, str] | None = None
+    facts: Facts | LinkFacts | SpanFacts,
+    command: str = "",
+    files: Mapping[str, str] | None = None,
+    texts: Corpus | None = None,
 ) -> str:
-    """Return the HTML of a page with all sections that apply."""
+    """Return the HTML of a page with all sections that apply; `texts` are those of a link fit."""
+    if isinstance(facts, Facts):
+        _refuse(facts)
+        if facts.truth == "link":
+            from annomodels.data.document import documents_of
+            from annomodels.reporting.links import LinkFacts
+
+            facts = LinkFacts(() if texts is None else documents_of(texts), fit=facts.fit)
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
     if isinstance(facts, Facts):
@@ -204,7 +181,6 @@ def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
     from annomodels.reporting.head import head
     from annomodels.reporting.sections.numbers import head as head_of_numbers
 
-    _refuse(facts)
     fit, attrs, numbers = facts.fit, facts.tree.attrs, facts.truth == "number"
     chains, draws = (counted(int(attrs[f"{word}s"]), word) for word in ("chain", "draw"))
     meta = {
@@ -270,7 +246,6 @@ def _versions(made: str) -> str:
 
 
 def _refuse(facts: Facts) -> None:
-    """Refuse options that do not apply to the fit."""
     for name, given, verb in (
         ("others=", facts.others, "compare"),
         (f"{Option('truth')}", facts.known, "items"),
@@ -308,7 +283,6 @@ def template(name: str) -> Template:
 
 
 def may_write(path: Path, force: bool) -> None:
-    """Check that the page can be written, before the computation."""
     if path.is_dir():
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
@@ -321,7 +295,6 @@ def may_write(path: Path, force: bool) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write the page to a temporary file and move it into place."""
     with atomic_path(path, force=True) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
         beside.chmod(0o644)

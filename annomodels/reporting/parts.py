@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -38,8 +38,6 @@ class Part(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Figure of the page: drawing and caption."""
-
     svg: str
     caption: str
 
@@ -56,7 +54,6 @@ class Table(NamedTuple):
 
     @property
     def cut(self) -> bool:
-        """Return True if rows were left out."""
         return len(self.rows) < self.total
 
     @property
@@ -103,6 +100,12 @@ class Action(NamedTuple):
     only: str = ""  # kind of places to filter the list by
 
 
+BAR = {
+    "settled": "settled", "open": "need labels", "contested": "contested", "decided": "decided",
+}  # fmt: skip
+"""Style and name of each state of items."""
+
+
 class Head(NamedTuple):
     """The first screen: a sentence, the items by state, at most four actions, and a warning."""
 
@@ -110,6 +113,18 @@ class Head(NamedTuple):
     bar: Sequence[tuple[str, int, str]]
     actions: Sequence[Action]
     warning: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        sentence: str,
+        states: Iterable[int],
+        actions: Sequence[Action],
+        warning: str = "",
+    ) -> Head:
+        """Return the first screen, given the number of items in each state."""
+        bar = [(css, n, name) for (css, name), n in zip(BAR.items(), states, strict=True)]
+        return cls(sentence, bar, actions, warning)
 
     @property
     def shown(self) -> list[tuple[str, int, str, float]]:
@@ -139,6 +154,10 @@ class Badge(NamedTuple):
     lamps: tuple[tuple[str, str], ...] = ()
 
 
+Make = Callable[[Any], list[Part]]
+"""Makes the parts of a section from the facts of a page."""
+
+
 @dataclass(frozen=True)
 class Section:
     """Section of the page; `details` moves it to the part for statisticians."""
@@ -146,10 +165,24 @@ class Section:
     key: str
     title: str
     lead: str
-    make: Callable[[Any], list[Part]]
+    make: Make
     needs: tuple[str, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
     details: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        title: str,
+        lead: str = "",
+        *,
+        needs: tuple[str, ...] = (),
+        parts: tuple[tuple[str, str], ...] = (),
+        details: bool = False,
+    ) -> Callable[[Make], Section]:
+        """Declare the section of the page that the decorated function makes."""
+        return lambda make: cls(key, title, lead, make, needs, parts, details)
 
     @property
     def heading(self) -> str:
@@ -234,5 +267,4 @@ def pair(*parts: Part) -> Part:
 
 
 def box(*parts: Part, css: str = "") -> Part:
-    """Group parts."""
     return Part("box", parts, css)

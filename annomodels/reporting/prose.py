@@ -37,8 +37,6 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Source:
-    """One publication."""
-
     key: str
     kind: str
     author: str
@@ -58,12 +56,10 @@ class Source:
 
     @property
     def doi(self) -> str:
-        """The DOI, or an empty string."""
         return dict(self.rest).get("doi", "")
 
     @property
     def bibtex(self) -> str:
-        """The BibTeX entry."""
         fields = [("author", self.author), ("title", f"{{{self.title}}}"), ("year", self.year)]
         found = [(name, value) for name, value in [*fields, *self.rest] if value]
         body = ",\n".join(f"  {name} = {{{value}}}" for name, value in found)
@@ -71,7 +67,6 @@ class Source:
 
     @property
     def text(self) -> str:
-        """The reference as a sentence."""
         rest = dict(self.rest)
         where = next((rest[name] for name in _PLACES if name in rest), "")
         if "volume" in rest:
@@ -99,7 +94,6 @@ def sources() -> dict[str, Source]:
 
 
 def by_doi(doi: str) -> Source | None:
-    """Return the source with a DOI."""
     return next((source for source in sources().values() if doi and source.doi == doi), None)
 
 
@@ -128,7 +122,6 @@ def by_citation(citation: str) -> tuple[Source, ...]:
 
 
 def sources_of(keys: Iterable[str]) -> list[Source]:
-    """Return sources by their keys, each once."""
     return [sources()[key] for key in dict.fromkeys(keys)]
 
 
@@ -179,7 +172,6 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Convert Markdown to plain text."""
     for sign in _MARKDOWN[1:] + _MARKDOWN[0]:
         text = text.replace(f"\\{sign}", sign)
     return clean(text.strip())
@@ -203,5 +195,4 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: in
 
 
 def latex(text: str) -> str:
-    """Escape text for LaTeX."""
     return "".join(_LATEX.get(sign, sign) for sign in text)

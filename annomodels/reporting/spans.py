@@ -9,11 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annomodels.auditing.spans import fingerprint
-from annomodels.data.columns import clean, decimal, short
+from annomodels.data.columns import clean, short
 from annomodels.data.validation import counted
 from annomodels.io.span_builder import GOLD, NONE
 from annomodels.limits import RESULT_DRAWS, RESULT_RHAT, SETTLED, STATES
-from annomodels.reporting.explorer import ROOM, follow_up, inert
+from annomodels.reporting.explorer import assembled, follow_up, rows_with_room
+from annomodels.reporting.parts import BAR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +55,6 @@ class Place(NamedTuple):
 
 @dataclass(eq=False)
 class SpanFacts:
-    """Facts for the sections of a report on spans."""
-
     fit: SpanFit
     estimate: Summary | None = None
     threshold: float | None = None
@@ -70,7 +69,6 @@ class SpanFacts:
 
     @cached_property
     def gold(self) -> pd.DataFrame:
-        """Table of the gold spans."""
         return self.fit.gold(self.threshold).table
 
     @cached_property
@@ -82,17 +80,14 @@ class SpanFacts:
 
     @cached_property
     def coders(self) -> Summary:
-        """Error rates and F1 of the coders."""
         return self.fit.coders()
 
     @cached_property
     def agreement(self) -> Summary:
-        """Agreement of the coders."""
         return self.fit.agreement()
 
     @property
     def sentence(self) -> str:
-        """Headline of the report."""
         f1, low, high = self.quality["f1"]
         text = (
             f"Expected F1 of the {counted(len(self.gold), 'gold span')} is {f1:.2f} ({low:.2f} to "
@@ -107,7 +102,6 @@ class SpanFacts:
 
     @property
     def verdict(self) -> tuple[str, str]:
-        """Verdict on convergence, and the reason."""
         attrs = self.fit.tree.attrs
         rhat, draws = float(attrs["rhat_max"]), float(attrs["ess_min"])
         if rhat != rhat:
@@ -136,7 +130,6 @@ class SpanFacts:
 
     @property
     def states(self) -> dict[str, int]:
-        """Number of places in each state."""
         return {
             name: sum(place.state == k for place in self.places) for k, name in enumerate(STATES)
         }
@@ -241,7 +234,6 @@ class SpanFacts:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Short hash of the fitted spans."""
         return fingerprint(self.fit)
 
 
@@ -260,45 +252,39 @@ def payload(facts: SpanFacts, command: str) -> str:
     coders = list(facts.fit.spans.coders)
     labels: list[str] = []
     names: list[str] = []
-    rows: list[str] = []
-    size = 0
-    for place in facts.places:
+
+    def entry(place: Place) -> list[object]:
         text = facts.fit.spans.texts.get(place.document, "")
-        first, codes = len(labels), {}
+        first, codes = len(labels), dict[frozenset[Mark], int]()
         words = [text[a:b] for c in place.choices for a, b, _ in c.marks[:1]]
         same = len(set(words)) < len(words)
-        for k, choice in enumerate(place.choices):
-            codes[frozenset(choice.marks)] = first + k
-            labels.append(written(choice.marks, text, places=same or not text))
-            names.append(json.dumps(choice.marks))
+
+        def add(marks: tuple[Mark, ...]) -> None:
+            codes[frozenset(marks)] = len(labels)
+            labels.append(written(marks, text, places=same or not text))
+            names.append(json.dumps(marks))
+
+        for choice in place.choices:
+            add(choice.marks)
         votes: list[int] = []
         for who, marks in place.votes:
-            code = codes.get(frozenset(marks))
-            if code is None:
-                code = len(labels)
-                codes[frozenset(marks)] = code
-                labels.append(written(marks, text, places=same or not text))
-                names.append(json.dumps(marks))
-            votes += [coders.index(who), code, 0]
+            if frozenset(marks) not in codes:
+                add(marks)
+            votes += [coders.index(who), codes[frozenset(marks)], 0]
         likely = [x for k, c in enumerate(place.choices) for x in (first + k, round(c.p, 4))]
-        first_, last = max(0, place.start - AROUND), place.end + AROUND
+        before, last = max(0, place.start - AROUND), place.end + AROUND
         context = [
-            "… " * (first_ > 0) + _cleaned(text[first_ : place.start]),
+            "… " * (before > 0) + _cleaned(text[before : place.start]),
             _cleaned(text[place.start : place.end]),
             _cleaned(text[place.end : last]) + " …" * (last < len(text)),
         ]
-        row = json.dumps(
-            [
-                f"{place.document} {place.start}–{place.end}", first + place.gold, place.state,
-                likely, votes, place.reason and f"In doubt: {place.reason}.",
-                context if text else "", [place.document, place.start, place.end],
-            ],
-            ensure_ascii=False, separators=(",", ":"),
-        )  # fmt: skip
-        size += len(row.encode())
-        if size > ROOM:
-            break
-        rows.append(row)
+        return [
+            f"{place.document} {place.start}–{place.end}", first + place.gold, place.state,
+            likely, votes, place.reason and f"In doubt: {place.reason}.",
+            context if text else "", [place.document, place.start, place.end],
+        ]  # fmt: skip
+
+    rows = rows_with_room(map(entry, facts.places))
     doubt = sum(place.doubt for place in facts.places)
     decided: dict[str, list[Mark]] = {}
     for document, start, end, label in facts._decided:
@@ -310,21 +296,13 @@ def payload(facts: SpanFacts, command: str) -> str:
         "fit": facts.fingerprint, "spans": True, "labels": labels, "names": names,
         "coders": [short(name, 40) for name in coders], "columns": [], "wrong": doubt,
         "doubt": round(doubt, 4), "left": len(facts.places) - len(rows),
-        "states": list(facts.states.values()),
-        "bar": ["settled", "need labels", "contested", "decided"],
+        "states": list(facts.states.values()), "bar": list(BAR.values()),
         "decided": [[name, {"label": json.dumps(marks)}] for name, marks in decided.items()],
         "command": follow_up(command),
     }  # fmt: skip
-    head = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
-    return inert(f'{head[:-1]},"items":[{",".join(rows)}]}}')
+    return assembled(about, rows)
 
 
 def _cleaned(text: str) -> str:
     """Clean part of a text; a space at either end stays."""
     return clean(f"|{text}|")[1:-1]
-
-
-def with_interval(values: tuple[float, float, float]) -> str:
-    """Format a value with its interval."""
-    value, low, high = map(decimal, values)
-    return f"{value} ({low} to {high})"

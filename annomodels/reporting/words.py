@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from annomodels.data.columns import percent, short
+from annomodels.data.columns import decimal, percent, short
 from annomodels.summaries.trust.calibration import jeffreys
 
 if TYPE_CHECKING:
@@ -58,6 +58,16 @@ def share_with(value: float, low: float, high: float) -> str:
         return percent(value, 0)
     digits = 0 if high - low >= 0.02 else None
     return f"{percent(value, digits)} ({percent(low, digits)} to {percent(high, digits)})"
+
+
+def with_interval(value: float, low: float, high: float, *, name: str = "") -> str:
+    """Format a number with its interval, if it has one.
+
+    >>> with_interval(0.7, 0.6, 0.8), with_interval(0.7, float("nan"), float("nan"))
+    ('0.70 (0.60 to 0.80)', '0.70')
+    """
+    ends = f" ({name}{decimal(low)} to {decimal(high)})" if math.isfinite(low) else ""
+    return f"{decimal(value)}{ends}"
 
 
 def share_interval(k: int, n: int) -> str:

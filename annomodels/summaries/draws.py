@@ -61,7 +61,6 @@ class Draws:
 
     @property
     def n_truths(self) -> int:
-        """Number of classes."""
         return int(self.prevalence.shape[1])
 
     def parts(self, state: Floats) -> Iterator[tuple[Ints, Floats]]:
@@ -107,7 +106,6 @@ def two_readings(tree: xr.DataTree, data: Annotations) -> Bools:
 
 
 def model_of(tree: xr.DataTree) -> Model:
-    """Return the model that was fitted."""
     return _read_model(tree.attrs["model"])
 
 
@@ -128,7 +126,6 @@ def _read_model(text: str) -> Model:
 
 
 def n_samples(tree: xr.DataTree) -> int:
-    """Count the draws of all chains together."""
     sizes = tree["posterior"].sizes
     return int(sizes["chain"] * sizes["draw"])
 
@@ -269,7 +266,6 @@ def estimated(
 
 
 def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Generator) -> Ints:
-    """Draw one label for each pair of a coder and a truth."""
     if confusion.strides[0] == 0:  # a broadcast view: all coders share one matrix
         confusion, coder = confusion[:1], np.zeros_like(coder)
     n_truths, n_labels = confusion.shape[1:]

@@ -30,7 +30,6 @@ PAIRS = columns_of("first second confusions alpha_merged alpha_change accuracy_g
 
 
 def prevalence(tree: xr.DataTree, data: Any) -> Summary:
-    """Tabulate the prevalence of each label."""
     draws = tree["posterior"].to_dataset()[["prevalence"]]
     shares = estimated("prevalence", flat(tree, "prevalence"))
     table = pd.DataFrame({"label": list(data.labels), **shares})
@@ -82,7 +81,6 @@ def _left_out(data: Annotations, useless: Sequence[bool]) -> tuple[str, ...]:
 def _each(
     draws: Draws, data: Annotations, joint: Floats, mixed: Floats, partner: Ints
 ) -> pd.DataFrame:
-    """Tabulate frequency, recall, precision and confusions of each label."""
     given = data.votes.sum(axis=0)
     right = np.diagonal(joint, axis1=1, axis2=2)
     at = np.arange(data.n_labels)

@@ -184,7 +184,6 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 
 
 def check(tree: xr.DataTree, data: Annotations) -> Check:
-    """Check the chains and the ends of the scale."""
     findings = [*fit_findings(tree, data), _beyond(tree, data)]
     return judged(findings, " ".join(each.sentence for each in findings[:2]))
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.draws import n_samples
+from annomodels.summaries.draws import evenly, flat, n_samples, thinned
 from annomodels.summaries.stacked import stacked
 from annomodels.types import Floats
 
@@ -84,10 +84,9 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
     """Compute skills of coders on every draw, thinned if there are very many coders."""
     n_labels, n_coders, total = data.n_labels, data.n_coders, n_samples(tree)
     count = max(1, min(total, budget // (8 * n_coders * (3 + 2 * n_labels))))
-    chosen = (np.arange(count) * total) // count
-    posterior = tree["posterior"].to_dataset()
-    prevalence = posterior["prevalence"].values.reshape(total, -1)[chosen].astype(np.float64)
-    values = posterior["confusion"].values
+    chosen = evenly(total, count)
+    prevalence = flat(tree, "prevalence", chosen)
+    values = tree["posterior"].to_dataset()["confusion"].values
     values = values.reshape(total, *values.shape[2:])
     shared = values.ndim == 3
     if shared:
@@ -125,8 +124,6 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
     # rho_j is the skill of coder j, in absolute value if certainly below 0. If skill is near 0, it
     # is the information coefficient of correlation, sqrt(1 - exp(-2 I_j)) (Linfoot 1957,
     # doi:10.1016/S0019-9958(57)90116-X). It is 0 if a model-free test finds no dependence.
-    from annomodels.summaries.draws import thinned
-
     draws = thinned(tree, data, SIGNAL_DRAWS)
     n, k = data.per_coder, data.n_labels
     if data.by_chance:

@@ -37,7 +37,6 @@ class Stacked:
         return len(self.unknown)
 
     def at(self, draws: slice | Ints) -> Stacked:
-        """Select draws of the layer."""
         layer = {name: getattr(self, name)[draws] for name in ("sharpness", "unknown", "tilt")}
         return replace(self, **layer)
 
@@ -52,7 +51,6 @@ class Stacked:
         return layered(self.log_q[items], self.sharpness, self.unknown, self.tilt)
 
     def parts(self, items: Ints, size: int = AT_ONCE) -> Iterator[tuple[slice, Floats]]:
-        """Yield P(truth) in blocks of items."""
         for begin in range(0, len(items), size):
             some = slice(begin, begin + size)
             yield some, self.p(items[some])

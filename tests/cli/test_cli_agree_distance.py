@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any, get_args
@@ -13,6 +12,7 @@ import annomodels as am
 from annomodels.cli.breakdown import CONVENTIONS
 from annomodels.coefficients.agreement import Convention
 from annomodels.errors import NotApplicable
+from tests.cli.rows import rows_of
 
 PAIRS = [(1, 2), (2, 2), (3, 1), (1, 1), (2, 3), (3, 3)]
 
@@ -26,7 +26,7 @@ def ratings(tmp_path: Path) -> Path:
 
 
 def value(done: Any) -> float:
-    return float(next(csv.DictReader(done.out.splitlines(), delimiter="\t"))["value"])
+    return float(rows_of(done.out)[0]["value"])
 
 
 def test_distances_and_conventions_are_those_of_python(call, ratings, tmp_path) -> None:

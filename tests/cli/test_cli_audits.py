@@ -11,6 +11,7 @@ import pytest
 
 import annomodels as am
 from tests.cli.ptys import on_a_terminal
+from tests.cli.rows import rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -39,8 +40,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judge(path: Path, to: Path, answers=MADE.answers) -> Path:
     """Fill in the labels of a table to be judged."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(path)
     with to.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, rows[0])
         table.writeheader()
@@ -66,14 +66,12 @@ def test_items_are_drawn_blind_and_never_twice(call, own: Path, tmp_path: Path) 
     assert done.code == 0
     assert "should be about" in done.err
     assert (own / "audit.json").is_file()
-    with first.open() as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(first)
     assert list(rows[0]) == ["item", "label", "audit"]
     assert {row["label"] for row in rows} == {""}
     done = call("audit", own, "--size", 20, "-o", second)
     assert "round 2" in done.err
-    with second.open() as file:
-        others = {row["item"] for row in csv.DictReader(file)}
+    others = {row["item"] for row in rows_of(second)}
     assert len(others) == 20
     assert not others & {row["item"] for row in rows}
 
@@ -247,11 +245,9 @@ def test_a_run_does_all(call, fitted: Path, tmp_path: Path) -> None:
     assert call("audit", out, "--size", 25, "-o", asked).code == 0
     done = call(*words, "--force", "--truth", judge(asked, tmp_path / "judged.csv"))
     assert done.code in (0, 4)
-    with (out / "estimate.csv").open() as file:
-        rows = {row["quantity"]: row for row in csv.DictReader(file) if not row["label"]}
+    rows = {row["quantity"]: row for row in rows_of(out / "estimate.csv") if not row["label"]}
     assert 0 < float(rows["accuracy"]["low"]) < 1
-    with (out / "gold.csv").open() as file:
-        assert sum(row["source"] == "audit" for row in csv.DictReader(file)) == 25
+    assert sum(row["source"] == "audit" for row in rows_of(out / "gold.csv")) == 25
     assert am.load(out / "fit.nc").data.gold is None
     assert (out / "audit.json").is_file()
     assert "audit" in (out / "report.html").read_text()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -17,10 +16,7 @@ from packaging.requirements import Requirement
 
 import annomodels as am
 from annomodels.cli import installed
-
-
-def rows_of(text: str, mark: str = "\t") -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter=mark))
+from tests.cli.rows import rows_of
 
 
 def test_check_counts_groups_without_overlap(tmp_path: Path, call) -> None:

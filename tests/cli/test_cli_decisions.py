@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
+from tests.cli.rows import rows_of
 
 FEW = ("--draws", 60, "--sampler", "warmup=60", "--chains", 2, "--seed", 1)
 MODEL = ("--model", "hierarchical")
@@ -30,11 +31,6 @@ def crowd(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("crowd") / "crowd.csv"
     frame.to_csv(path, index=False)
     return path
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def decided(path: Path, items: list[str], **changes: str) -> Path:
@@ -62,7 +58,7 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     for name, *_, text, genre in data["items"]:
         assert text == frame.loc[name, "review"].iloc[0]
         assert genre == frame.loc[name, "genre"].iloc[0]
-    before = rows(out / "gold.csv")
+    before = rows_of(out / "gold.csv")
     assert {row["source"] for row in before} == {"model"}
     assert "decided" not in {row["state"] for row in before}
     # a few items have two readings, and no true label
@@ -70,7 +66,7 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     file = decided(tmp_path / "decisions.csv", queue)
     again = tmp_path / "again"
     assert call("run", crowd, "-o", again, *FEW, *MODEL, "--truth", file).code == 0
-    gold = {row["item"]: row for row in rows(again / "gold.csv")}
+    gold = {row["item"]: row for row in rows_of(again / "gold.csv")}
     assert {name for name, row in gold.items() if row["source"] == "decision"} == {*queue, "r001"}
     assert all(gold[name]["label"] == TRUTH[name] for name in queue)
     html = (again / "report.html").read_text()
@@ -83,7 +79,7 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
         for each in json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["items"]
     }
     assert states["r001"] == 3
-    assert "r001" not in {row["item"] for row in rows(again / "next.csv")}
+    assert "r001" not in {row["item"] for row in rows_of(again / "next.csv")}
     begun = json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["decided"]
     undecided = [["r001", {"two": True, "note": "both, really"}], ["r002", {"skip": True}]]
     assert begun == [*([name, {"label": TRUTH[name]}] for name in queue), *undecided]

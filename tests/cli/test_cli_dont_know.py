@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 
 import annomodels as am
+from tests.cli.rows import rows_of
 
 GIBBS = ("--chains", 2, "--draws", 60, "--sampler", "warmup=30")
 EM = ("--engine", "em")
@@ -33,7 +33,7 @@ def test_dont_know_is_learnt_and_reported(tmp_path: Path, call, how: tuple[objec
     assert len(fit.data.unanswered) == 12
     assert fit.tree["posterior"]["no_answer"].dims[2:] == ("coder", "truth", "dont_know")
     said = call("coders", out, "--format", "csv")
-    table = list(csv.DictReader(said.out.splitlines()))
+    table = rows_of(said.out)
     assert [int(row["dont_know"]) for row in table] == [4, 4, 4]
     assert all(0.4 < float(row["answer_rate"]) < 1.0 for row in table)
     assert "counts as no answer" in said.err

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 
 import annomodels as am
+from tests.cli.rows import rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def test_groups_of_a_file_are_those_of_the_fit(votes: Path, groups: Path, call, 
     fit = am.load(out / "fit.nc")
     assert fit.model.group_names == ("person", "program")
     said = call("coders", out, "--format", "csv")
-    rows = list(csv.DictReader(said.out.splitlines()))
+    rows = rows_of(said.out)
     assert [row["group"] for row in rows] == ["person", "person", "program"]
     assert "better than" in said.err
 

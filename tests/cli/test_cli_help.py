@@ -171,10 +171,6 @@ def test_help_of_the_program_names_all_commands_and_exit_codes(call) -> None:
     assert "130 interrupted" in done.out
 
 
-def test_version(call) -> None:
-    assert call("--version").out == f"annomodels {annomodels.__version__}\n"
-
-
 @pytest.mark.parametrize(
     ("words", "hint"),
     [

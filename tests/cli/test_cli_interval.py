@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from tests.cli.rows import rows_of
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_folder_of_tables_from_numbers(call, ratings: Path, tmp_path: Path) ->
     facts = json.loads(done.out)
     names = {Path(name).name for name in facts["files"]}
     assert names == {path.name for path in out.iterdir()}
-    rows = list(csv.DictReader((out / "gold.csv").read_text().splitlines()))
+    rows = rows_of(out / "gold.csv")
     assert len(rows) == 12
     assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows)
     assert am.load(out / "fit.nc").data.scale == "interval"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 import pytest
 
 import annomodels as am
-
-
-def table(text, delimiter="\t"):
-    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+from tests.cli.rows import rows_of
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +23,7 @@ def crowd(tmp_path_factory):
 
 def test_next_keeps_its_limits(crowd, call):
     words = ["--coder", "c1, c2,c3", "--per-item", 1, "--per-coder", 4, "--stop", 0]
-    rows = table(call("next", crowd, "--budget", 50, *words, "--format", "csv").out, ",")
+    rows = rows_of(call("next", crowd, "--budget", 50, *words, "--format", "csv").out)
     assert 0 < len(rows) <= 12
     assert {r["coder"] for r in rows} <= {"c1", "c2", "c3"}
     assert len({r["item"] for r in rows}) == len(rows)
@@ -65,7 +60,7 @@ def test_simulate_writes_what_the_package_makes(call, tmp_path):
     )  # fmt: skip
     assert data.to_frame().equals(made.annotations.to_frame())
     assert (data.gold >= 0).sum() == 5
-    rows = table(truth.read_text(), ",")
+    rows = rows_of(truth)
     assert {r["item"]: r["truth"] for r in rows} == made.answers
     again = call("simulate", *words)
     assert again.out.replace("\t", ",") == out.read_text()
@@ -114,7 +109,7 @@ def test_design_gives_what_the_package_gives(call):
 def test_design_takes_a_pilot(crowd, call):
     done = call("design", crowd, "--labels-per-item", 3, "--replications", 2)
     assert done.code == 0, done.err
-    (row,) = table(done.out)
+    (row,) = rows_of(done.out)
     assert (row["items"], row["coders"]) == ("200", "8")
     assert "posterior of the pilot" in done.err
 
@@ -133,7 +128,7 @@ def test_design_refuses_in_words(words, call):
 def test_check_names_a_model_with_its_reasons(call):
     done = call("check", "dataset:crowd")
     assert done.code == 0, done.err
-    rows = {row["check"]: row for row in table(done.out)}
+    rows = {row["check"]: row for row in rows_of(done.out)}
     assert rows["model"]["value"] == "stack"
     assert "am.audit" not in rows["advice"]["remark"]
     last = rows["model"]

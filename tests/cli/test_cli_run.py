@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import json
 import os
@@ -18,6 +17,7 @@ from annomodels.cli import sampling
 from annomodels.cli.main import load_command
 from annomodels.reporting.anonymous import anonymous
 from annomodels.summaries.trust.checks import VERDICTS
+from tests.cli.rows import rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -255,24 +255,22 @@ def test_the_files_of_a_run_agree_with_its_fit(crowd) -> None:
     fit = am.load(folder / "fit.nc")
     assert fit.seed == 5
     assert fit.tree.attrs["command"] == command
-    with (folder / "gold.csv").open(newline="") as file:
-        gold = list(csv.DictReader(file))
-    assert [row["label"] for row in gold] == fit.gold().table["label"].tolist()
-    with (folder / "coders.csv").open(newline="") as file:
-        below = [float(row["p_below_target"]) for row in csv.DictReader(file)]
+    assert [row["label"] for row in rows_of(folder / "gold.csv")] == fit.gold().table[
+        "label"
+    ].tolist()
+    below = [float(row["p_below_target"]) for row in rows_of(folder / "coders.csv")]
     assert below == pytest.approx(fit.coders(target=0.7).table["p_below_target"].tolist(), rel=1e-5)
     tables = {"gold": fit.gold(), "next": fit.next(target=0.7)}
     for name, summary in tables.items():
-        with (folder / f"{name}.csv").open(newline="") as file:
-            header = next(csv.reader(file))
-        assert header == [str(column) for column in summary.table.columns]
+        assert list(rows_of(folder / f"{name}.csv")[0]) == [
+            str(column) for column in summary.table.columns
+        ]
     assert command in (folder / "report.html").read_text()
 
 
 def test_a_run_on_made_up_coders_finds_the_planted_truth(crowd) -> None:
     folder, _ = crowd
-    with (folder / "gold.csv").open(newline="") as file:
-        gold = {row["item"]: row for row in csv.DictReader(file)}
+    gold = {row["item"]: row for row in rows_of(folder / "gold.csv")}
     truth = am.datasets.crowd_truth().truth
     known = {item: label for item, label in truth.items() if label in {"neg", "neu", "pos"}}
     right = sum(gold[item]["label"] == label for item, label in known.items())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import pytest
 
 import annomodels as am
 from annomodels.reporting.methods import bibtex, methods, methods_latex
+from tests.cli.rows import rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +25,7 @@ def test_each_form_of_methods_is_what_the_function_gives(saved: Path, tmp_path: 
 def test_why_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) -> None:
     done = call("gold", saved, "--why", "--item", "3", "--format", "csv")
     assert done.code == 0
-    rows = list(csv.DictReader(io.StringIO(done.out)))
+    rows = rows_of(done.out)
     assert [row["source"] for row in rows][-2:] == ["(prevalence)", "(sum)"]
     assert {row["source"] for row in rows[:-2]} == {"1", "2", "3", "4", "5"}
     *parts, total = (float(row["log_odds"]) for row in rows)

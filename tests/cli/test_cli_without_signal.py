@@ -8,6 +8,8 @@ import json
 import numpy as np
 import pytest
 
+from tests.cli.rows import rows_of
+
 SAID = "hardly depend on any truth"
 FEW = ("--chains", 2, "--draws", 300, "--sampler", "warmup=200", "--seed", 1)
 
@@ -37,7 +39,6 @@ def test_run_settles_nothing_and_says_why(noise, call, tmp_path):
     assert facts["verdict"] != "trust"
     assert done.code == (4 if facts["verdict"] == "do not use" else 0)
     assert any(SAID in sentence for sentence in facts["sentences"])
-    with (folder / "gold.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(folder / "gold.csv")
     assert len(rows) == 120
     assert "settled" not in {row["state"] for row in rows}

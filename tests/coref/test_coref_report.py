@@ -23,7 +23,7 @@ from annomodels.coref import (
 )
 from annomodels.data.document import Document
 from annomodels.reporting.links import LinkFacts
-from annomodels.reporting.page import page, report_links
+from annomodels.reporting.page import page
 from annomodels.reporting.sections.links import head
 from annomodels.reporting.sections.places import cards, silver
 
@@ -148,7 +148,7 @@ def test_mention_f1_counts_all_pairs_of_coders() -> None:
     assert "two mentions that two coders share" in rows["note"]["pair_kappa"]
 
 
-def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> None:
+def test_the_page_stands_alone_and_escapes_what_users_wrote() -> None:
     bad = "<script>alert(1)</script>"
     clusters = {bad: [["a", bad], ["b"]], "ben": [["a", "b", bad]], "cho": [["a", bad, "b"]]}
     made = page(LinkFacts([document(bad, clusters)], draws=20), command=bad)
@@ -157,10 +157,8 @@ def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> N
     assert not re.search(r"(src|href)=[\"']?https?:", made)
     assert "<link rel=icon" in made
     assert "no model was fitted" in made
-    target = report_links(LinkFacts([document("t", clusters)], draws=20), tmp_path / "r.html")
-    assert target.read_text("utf-8").startswith("\n<!DOCTYPE html>") or "<!DOCTYPE html>" in made
-    with pytest.raises(am.errors.AnnotationError, match="already exists"):
-        report_links(LinkFacts([document("t", clusters)], draws=20), target)
+    assert "<!DOCTYPE html>" in made
+    assert made.count("<section") == 7
 
 
 @pytest.mark.slow
@@ -191,7 +189,7 @@ def test_silver_chains_show_what_one_more_reader_would_say() -> None:
     text = odd_one_out(1)[0]
     blank = Document("t", ("_",) * len(text.tokens), layers=text.layers)
     fit = am.fit(pairs(blank), chains=2, draws=60, warmup=40, seed=1)
-    _, table = silver(LinkFacts([blank], fit=fit, draws=50))
+    _, table = silver.make(LinkFacts([blank], fit=fit, draws=50))
     links = fit.links().table
     shown = {f"({p:.2f})" for p in links["p_next"]}
     assert len(shown) > 1 or links["p_link"].round(2).iloc[0] != links["p_next"].round(2).iloc[0]

@@ -90,14 +90,16 @@ def coref_page(tmp_path_factory):
     """Page on coreference, whose names try the same."""
     from annomodels.coref import document
     from annomodels.reporting.links import LinkFacts
-    from annomodels.reporting.page import report_links
+    from annomodels.reporting.page import page
 
     chains = {
         f"{SCRIPT} {n}": [["a", "b"], ["c", "d"]] if n % 2 else [["a", "b", "c"], ["d"]]
         for n in range(4)
     }
     path = tmp_path_factory.mktemp("page") / "coref.html"
-    return report_links(LinkFacts([document(SCRIPT, chains)], draws=100), path, command=SCRIPT)
+    text = page(LinkFacts([document(SCRIPT, chains)], draws=100), SCRIPT)
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def simulated(items, coders, classes, each, seed):

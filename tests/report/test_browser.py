@@ -23,7 +23,7 @@ from annomodels.data.columns import COLUMNS
 from annomodels.io.mappings import entries_of
 from annomodels.reporting.index import index_page, row_of
 from annomodels.reporting.links import LinkFacts
-from annomodels.reporting.page import report_links
+from annomodels.reporting.page import page as page_of
 
 
 def _neighbour(name):
@@ -308,7 +308,8 @@ def test_places_of_coreference_are_cut_to_what_an_action_names(browser, tmp_path
         document(f"t{n}", {c: left if c < "d" else right for c in ("abcde", "abcd")[n % 2]})
         for n in range(40)
     ]
-    page = report_links(LinkFacts(texts, draws=100), tmp_path / "coref.html")
+    page = tmp_path / "coref.html"
+    page.write_text(page_of(LinkFacts(texts, draws=100)), encoding="utf-8")
     tab = browser.tab()
     tab.open(page.as_uri())
     shown = (

@@ -9,6 +9,7 @@ import pytest
 
 from annomodels.cli.jobs import names_of, write_outputs
 from annomodels.cli.options import Job, Sampling
+from annomodels.reporting.facts import Facts
 from annomodels.summaries.trust.checks import VERDICTS, check
 
 pytestmark = pytest.mark.slow
@@ -49,7 +50,7 @@ def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):
     (tmp_path / "out").mkdir()
     sampling = Sampling(None, None, (), None, {})
     job = Job("", "", False, {}, sampling)
-    write_outputs(job, fit, tmp_path / "out", names_of(job))
+    write_outputs(job, Facts(fit), tmp_path / "out", names_of(job))
     assert fit.check().verdict in VERDICTS
     assert set(calls.values()) == {1}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +19,9 @@ from annomodels.cli.breakdown import (
 )
 from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, parse_gates
-from annomodels.cli.loading import done_each, load_any, load_each, say_notes, several
+from annomodels.cli.loading import done_each, load_any, load_each, several
 from annomodels.cli.options import Reading, Writing, option
-from annomodels.cli.session import note
+from annomodels.cli.session import note, say_notes
 from annomodels.cli.tables import by_question, emit, emit_text, filed, form_for, show, with_left_out
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import columns
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from annomodels.coefficients.agreement import Convention
     from annomodels.coefficients.result import AgreementPanel
     from annomodels.data.annotations import Annotations
+    from annomodels.io.reading import Questions
 
 
 @as_command(
@@ -98,8 +99,6 @@ def command(
     Intervals have 95 % probability. An undefined coefficient is listed with the reason. The
     coefficients that the fitted model implies are in agreement.csv of `annomodels run`.
     """
-    from annomodels.coefficients.agreement import agreement
-
     limits = parse_gates(gates)
     many = several(reading)
     for wrong, text in (
@@ -146,62 +145,51 @@ def command(
             )
         note(repr(labels))
         panel = span_agreement(labels, asked or OF_SPANS)
-        for text in labels.notes:
-            note(f"note: {text}")
+        say_notes(labels.notes)
         show(panel, writing)
         return gate_code(limits, panel.table)
-    how: dict[str, Any] = {"missing": convention}
     names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
-    if many:
-        of = names if asked else None
-        table = _each_question(data, of, distance, convention, reading, writing, paper)
-        return gate_code(limits, table)
-    assert labels is not None
-    note(repr(labels))
-    say_notes(labels)
-    if diagnose:
+
+    def measured(question: str, labels: Annotations) -> AgreementPanel:
+        """Compute the requested coefficients; by default, with a distance, those that use it."""
+        from annomodels.coefficients.agreement import agreement
+
+        _introduce(labels, question)
+        chosen = distance_of(distance, labels, bool(reading["sets"]) and not many)
+        usual = None if chosen is None else ["alpha", *names]
+        return agreement(labels, names if asked else usual, distance=chosen, missing=convention)
+
+    if labels is None:
+        table = _each_question(load_each(data, reading), measured, writing, paper)
+    elif diagnose:
+        _introduce(labels)
         table = show_diagnosis(labels, asked[0] if asked else "alpha", writing)
     elif by is not None:
+        _introduce(labels)
         with Stages() as stages:
             table, shown = parts_table(labels, by, names, positive, stages)
         emit(table, writing, f"Agreement by {by}", shown)
     else:
-        how["distance"] = distance_of(distance, labels, bool(reading["sets"]))
-        panel = agreement(labels, _asked(names, asked, how["distance"]), **how)
+        panel = measured("", labels)
         table = panel.table
         show(panel, writing)
     return gate_code(limits, table)
 
 
-def _asked(names: list[str], asked: Sequence[str] | None, distance: object) -> list[str] | None:
-    """Return the requested coefficients; by default, with a distance, those that use it."""
-    if asked or distance is None:
-        return names if asked else None
-    return ["alpha", *names]
+def _introduce(labels: Annotations, question: str = "") -> None:
+    note(f"{question}: {labels!r}" if question else repr(labels))
+    say_notes(labels.notes)
 
 
 def _each_question(
-    data: str,
-    names: list[str] | None,
-    distance: str | None,
-    convention: Convention | None,
-    reading: Reading,
+    found: Questions,
+    measured: Callable[[str, Annotations], AgreementPanel],
     writing: Writing,
     paper: str | None,
 ) -> pd.DataFrame:
     """Write one table with the coefficients of all questions, and the methods text."""
-    from annomodels.coefficients.agreement import agreement
     from annomodels.reporting.overall import agreement_methods
 
-    def measured(question: str, labels: Annotations) -> AgreementPanel:
-        note(f"{question}: {labels!r}")
-        say_notes(labels)
-        chosen = distance_of(distance, labels, sets=False)
-        return agreement(
-            labels, _asked(names or [], names, chosen), distance=chosen, missing=convention
-        )
-
-    found = load_each(data, reading)
     panels, left_out = done_each(found, measured, "has agreement to measure")
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
     table = by_question({question: panel.table for question, panel in panels.items()})

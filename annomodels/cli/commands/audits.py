@@ -13,7 +13,7 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, parse_gates
 from annomodels.cli.loading import design_of, estimated, load_fit
 from annomodels.cli.options import COUNT, Truth, Writing, option, split_words
-from annomodels.cli.session import note
+from annomodels.cli.session import note, say_notes
 from annomodels.cli.spans import estimate_of_spans
 from annomodels.cli.tables import emit
 from annomodels.data.columns import columns
@@ -86,8 +86,7 @@ def audit(
     drawn.save(place, force=True)
     if earlier is not None:
         note(f"This is round {len(drawn.design.rounds)}; its {of.word}s were not drawn before.")
-    for text in drawn.notes:
-        note(f"note: {text}")
+    say_notes(drawn.notes)
     note(f"The design of the audit is in {place}.")
 
 
@@ -172,7 +171,7 @@ def estimate(
     loaded = load_fit(fit)
     if isinstance(loaded, SpanFit):
         refuse_of_spans(by=by, items=items, pairs=pairs, weights=weights, cluster=cluster)
-        of_spans = estimate_of_spans(loaded, fit, paths, seed)
+        of_spans = estimate_of_spans(loaded, paths, design_of(fit), seed)
         emit(of_spans.table, writing, "Estimate: overall", of_spans.columns, notes=of_spans.notes)
         return gate_code(limits, of_spans.table, "quantity")
     if use == "fit":
@@ -220,7 +219,6 @@ def _about(
     cluster: str | None,
     known: Iterable[object],
 ) -> dict[str, Any]:
-    """Read the requested columns of the table of items."""
     from annomodels.io.mappings import item_columns
 
     if pairs is not None and len(pairs) != 2:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import load_data, named_data, say_notes
+from annomodels.cli.loading import load_data, named_data
 from annomodels.cli.options import Reading, Writing, option
-from annomodels.cli.session import note
+from annomodels.cli.session import note, say_notes
 from annomodels.cli.tables import emit, put
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 from annomodels.data.validation import all_numbers
@@ -54,7 +54,7 @@ def command(
         raise click.UsageError("Name the DATA to convert, or list the formats with --list.")
     labels = load_data(data, reading)
     note(repr(labels))
-    say_notes(labels)
+    say_notes(labels.notes)
     put(named(to, LAYOUTS), labels, writing, spreadsheet)
     if to == "cleanlab" or (to in ("k-alpha", "recal") and not all_numbers(labels.labels)):
         pairs = enumerate(labels.labels, 0 if to == "cleanlab" else 1)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 
 def output_options(command: Command) -> Command:
-    """Add the options of the output, which is a folder or a table."""
     place = (
         "Folder for the report and all tables; or, with an ending such as .csv, file for the table."
     )

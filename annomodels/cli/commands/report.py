@@ -59,7 +59,7 @@ def command(
     from annomodels.io.mappings import decisions_of, entries_of, truths_of
     from annomodels.reporting.anonymous import anonymized
     from annomodels.reporting.facts import Facts
-    from annomodels.reporting.page import report
+    from annomodels.reporting.page import page, write
     from annomodels.reporting.spans import SpanFacts
 
     if output is None and paper is None:
@@ -74,7 +74,9 @@ def command(
     if is_of_spans(of):
         if others or true_labels.paths or show or text or anonymize or target is not None:
             raise click.UsageError("A page on spans takes -o and --force only.")
-        report(of, output, force=force, files=files_of_spans(SpanFacts(of), False))
+        spans = SpanFacts(of)
+        command = str(of.tree.attrs.get("command", ""))
+        write(Path(output), page(spans, command, files_of_spans(spans, False)))
         show_text(to_json({"report": output}) if as_json else f"{output}\n")
         return
     rivals = [load_fit(name) for name in others]
@@ -94,15 +96,13 @@ def command(
     told = "not shown" if anonymize else str(of.tree.attrs.get("command", ""))
     shown = anonymized(of) if anonymize else of
     after = shown if found is None else found.after(shown)
+    about = Facts(after, target, others=rivals, known=truths, estimate=found, shown=columns)
     with Stages() as stages:
         stages("drawing the report")
-        files = None if of.unsupported("gold") else files_of(Facts(after, target, estimate=found))
-        report(
-            shown, output, force=force, command=told, target=target, others=rivals, truth=truths,
-            estimate=found, shown=columns, files=files,
-        )  # fmt: skip
+        files = None if of.unsupported("gold") else files_of(about)
+        write(Path(output), page(about, told, files))
     if as_json:
-        check = Facts(after, known=truths).check
+        check = about.check
         facts = {"report": output, "verdict": check.verdict, "sentences": check.sentences}
         show_text(to_json(facts))
     else:

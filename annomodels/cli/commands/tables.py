@@ -6,7 +6,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing, option
-from annomodels.cli.spans import gold_of_spans, shown
+from annomodels.cli.spans import spans_back
 from annomodels.cli.tables import form_for, gold_back, gold_table, loaded, show
 from annomodels.limits import STATES
 from annomodels.spans.fit import SpanFit
@@ -65,18 +65,19 @@ def gold(
     if to is not None and state is not None:
         raise click.UsageError("--state and --to cannot both be used.")
     found = loaded(fit)
-    if isinstance(found, SpanFit):
-        if why or soft:
-            raise click.UsageError("--why and --soft are for labels of items, and these are spans.")
-        gold_of_spans(found, to, threshold, state, writing)
-    elif why:
+    of_spans = isinstance(found, SpanFit)
+    if of_spans and (why or soft):
+        raise click.UsageError("--why and --soft are for labels of items, and these are spans.")
+    if why:
         show(found.why(items or None), writing)
-    elif to is not None:
-        gold_back(found, to, threshold, question, writing, spreadsheet)
-    else:
+    elif to is None:
         summary = found.gold(threshold)
-        table = gold_table(found, summary, threshold, soft)
+        table = summary.table if of_spans else gold_table(found, summary, threshold, soft)
         show(summary, writing, table if state is None else table[table["state"] == state])
+    elif of_spans:
+        spans_back(found, to, threshold, writing)
+    else:
+        gold_back(found, to, threshold, question, writing, spreadsheet)
 
 
 @as_command(
@@ -103,7 +104,7 @@ def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
     if isinstance(found, SpanFit):
         if by == "pair" or target is not None:
             raise click.UsageError("Spans have --by coder and --by label, and no --target.")
-        shown(found.coders() if by == "coder" else found.confusion(), writing)
+        show(found.coders() if by == "coder" else found.confusion(), writing)
         return
     if by != "coder":
         if target is not None:

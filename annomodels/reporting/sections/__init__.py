@@ -15,14 +15,14 @@ def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
         from annomodels.reporting.sections import links, places
 
         return [
-            *(places.PLACES, links.AGREEMENT, places.CODERS, places.SILVER),
-            *(links.HEALTH, links.WORDS),
+            *(places.places, links.agreement, places.coders, places.silver),
+            *(links.texts, links.words),
         ]
     if truth == "span":
         from annomodels.reporting.sections import spans
 
-        first = [spans.DECIDE, spans.ALONE_SECTION, spans.CODERS, spans.QUALITY]
-        return [*first, spans.AGREEMENT, spans.SPANS, spans.METHODS]
+        first = [spans.decide, spans.alone, spans.coders, spans.quality]
+        return [*first, spans.agreement, spans.gold, spans.methods]
     from annomodels.reporting.sections import (
         agreement,
         audit,
@@ -35,8 +35,8 @@ def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
         words,
     )
 
-    last = [details.DATA, details.GOLD, believe.SECTION, words.SECTION]
+    last = [details.about_data, details.gold, believe.section, words.section]
     if truth == "number":
-        return [numbers.ITEMS, numbers.CODERS, numbers.AGREEMENT, scheme.SECTION, *last]
-    first = [items.DECIDE, items.SECTION, items.NEXT, coders.SECTION, scheme.SECTION]
-    return [*first, agreement.SECTION, *[audit.SECTION] * audited, *last]
+        return [numbers.items, numbers.coders, numbers.agreement, scheme.section, *last]
+    first = [items.decide, items.items, items.labels_to_buy, coders.section, scheme.section]
+    return [*first, agreement.section, *[audit.section] * audited, *last]

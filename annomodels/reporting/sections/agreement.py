@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@Section.of(
+    "agreement-section",
+    "Agreement",
+    "Agreement beyond chance, as observed and as the model implies it for many items like these.",
+    needs=("agreement",),
+)
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     title, found = "Agreement coefficients with 95 % intervals", facts.fit.agreement()
     known = found.table["value"].notna()
     rows = found.table[known]
@@ -25,14 +30,12 @@ def section(facts: Facts) -> list[Part]:
 
 
 def _undefined(rows: pd.DataFrame) -> list[str]:
-    """List the coefficients without a value, by reason."""
     reasons = rows["note"].str.split(". ").str[0].str.removeprefix("It is ").str.rstrip(".")
     named = rows["title"].groupby(reasons.to_numpy(), sort=False).agg(list)
     return [f"Not defined here: {listed(who, 9)} ({why})." for why, who in named.items()]
 
 
 def agreement_notes(facts: Facts) -> list[str]:
-    """Explain the difference of percent agreement and alpha, if it is large."""
     values = facts.fit.agreement().table.set_index("coefficient")["value"]
     share, alpha = float(values.get("percent", np.nan)), float(values.get("alpha", np.nan))
     if not share - alpha > 0.3:
@@ -44,12 +47,3 @@ def agreement_notes(facts: Facts) -> list[str]:
         f"{percent(float(shares.max()))} of the labels are {top}, so much of the agreement "
         "is expected by chance. Both are right; they answer different questions."
     ]
-
-
-SECTION = Section(
-    "agreement-section",
-    "Agreement",
-    "Agreement beyond chance, as observed and as the model implies it for many items like these.",
-    section,
-    needs=("agreement",),
-)

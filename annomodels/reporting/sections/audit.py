@@ -38,8 +38,14 @@ FIRST: dict[str, tuple[Column, ...]] = {
 """First columns of tables in which several columns identify a row."""
 
 
+@Section.of(
+    "audit-section",
+    "Audit",
+    "How items judged by an expert change these numbers. If the items were drawn at random, the "
+    "intervals allow for errors of the model.",
+    details=True,
+)
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     found, shown, part = said(facts), tables(said(facts)), words.of_part(facts)
     about = [f"All numbers of the audit are about {part}."] * bool(part)
     parts = [
@@ -63,7 +69,6 @@ def section(facts: Facts) -> list[Part]:
 
 
 def _taught(found: Estimate) -> list[str]:
-    """State whether the audit updated P(truth) of the other items."""
     lesson = found.lesson
     if not np.isfinite(lesson.after):
         return []
@@ -135,7 +140,6 @@ def tables(found: Estimate) -> dict[str, list[Part]]:
 
 
 def _further(found: Estimate, folder: str) -> str:
-    """State how many further items make the interval half as wide."""
     from annomodels.auditing.estimator import needed
 
     row = found.row("accuracy")
@@ -155,13 +159,3 @@ def _further(found: Estimate, folder: str) -> str:
         f"{now} wide. One half as wide takes about {more:,} further items of the {rest:,} that are "
         f"left: annomodels audit {folder} --size {more} -o more.csv draws them."
     )
-
-
-SECTION = Section(
-    "audit-section",
-    "Audit",
-    "How items judged by an expert change these numbers. If the items were drawn at random, the "
-    "intervals allow for errors of the model.",
-    section,
-    details=True,
-)

@@ -57,8 +57,19 @@ CHECKS = columns(
 )
 
 
+@Section.of(
+    "believe",
+    "Diagnostics",
+    "Convergence of the sampler, fit of the model to the labels, and comparison with other models.",
+    needs=("check",),
+    parts=(
+        ("predictive", "Whether the model reproduces the labels"),
+        ("prior_sensitivity", "Other priors"),
+        ("compare", "Other models"),
+    ),
+    details=True,
+)
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     several = facts.has("plot.ranks") and facts.tree["sample_stats"].sizes["draw"] >= 20
     ranked = _ranks(facts) if several else None
     parts = [
@@ -141,18 +152,3 @@ def priors(found: Summary) -> list[Part]:
     which = f"the {most} of {n:,} coders that move most" if most < n else "the coders"
     title = f"If the priors counted less or more: labels, and {which}"
     return [*notes(found.notes, 600), *summary("priors", title, found, shown)]
-
-
-SECTION = Section(
-    "believe",
-    "Diagnostics",
-    "Convergence of the sampler, fit of the model to the labels, and comparison with other models.",
-    section,
-    needs=("check",),
-    parts=(
-        ("predictive", "Whether the model reproduces the labels"),
-        ("prior_sensitivity", "Other priors"),
-        ("compare", "Other models"),
-    ),
-    details=True,
-)

@@ -44,8 +44,8 @@ MATRIX = (
 )
 
 
+@Section.of("coders-section", "Coders", needs=("coders",))
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     rows = facts.coders.table
     title, only = "All coders, the most notable first", f"coder kind advice n {_right(rows)}"
     shown = rows.iloc[notable(rows)]
@@ -152,7 +152,6 @@ def _confused(weight: Floats, confusion: Floats, names: list[str]) -> str:
 
 
 def pictures(facts: Facts) -> Part:
-    """Plot the proportion of right labels per coder, and the agreement of all pairs."""
     n, some = facts.data.n_coders, ""
     if n > _MOST_CODERS:
         some = f" The {_MOST_CODERS} most notable of {n:,} coders."
@@ -179,12 +178,3 @@ def pictures(facts: Facts) -> Part:
             )
         )
     return pair(*made)
-
-
-SECTION = Section(
-    "coders-section",
-    "Coders",
-    "",
-    section,
-    needs=("coders",),
-)

@@ -28,7 +28,8 @@ from annomodels.summaries.gold.gold import mixture_note
 MOST_NOTES = 12  # notes on the data
 
 
-def _data(facts: Facts) -> list[Part]:
+@Section.of("data", "Data", "The data, and what to know before you read on.", details=True)
+def about_data(facts: Facts) -> list[Part]:
     from annomodels.reporting.sections.coders import pictures
 
     parts = [Part("tiles", sizes(facts)), *notes(health_notes(facts))]
@@ -42,7 +43,6 @@ def _data(facts: Facts) -> list[Part]:
 
 
 def sizes(facts: Facts) -> Rows:
-    """Return the tiles of the data section."""
     data, counts = facts.data, facts.health
     if facts.truth == "number":
         ends = f"from {data.values.min():g} to {data.values.max():g}"
@@ -66,7 +66,6 @@ def _names(names: Any, most: int = 6) -> str:
 
 
 def health_notes(facts: Facts) -> list[str]:
-    """Return notes on the data that a reader should know."""
     data, counts, on_disk = facts.data, facts.health, facts.on_disk
     out = [f"Read from {short(data.source, 80)}, and streamed from disk."] * (
         on_disk and bool(data.source)
@@ -107,7 +106,18 @@ def health_notes(facts: Facts) -> list[str]:
     return [*out, *noted[:MOST_NOTES], *more]
 
 
-def _gold(facts: Facts) -> list[Part]:
+@Section.of(
+    "gold",
+    "Gold labels",
+    "Expected accuracy above each threshold, and how to check it.",
+    needs=("prevalence",),  # for classes only
+    parts=(
+        ("items", "Items to decide, and intervals of expected errors"),
+        ("next", "Labels to buy"),
+    ),
+    details=True,
+)
+def gold(facts: Facts) -> list[Part]:
     made = summary("thresholds", "What a threshold keeps", facts.coverage)
     if facts.on_disk:
         return made
@@ -174,20 +184,3 @@ def _how_to_check(facts: Facts) -> list[Part]:
             f"annomodels report {folder} -o report.html --truth truth.csv --use test --force",
         ),
     ]
-
-
-DATA = Section(
-    "data", "Data", "The data, and what to know before you read on.", _data, details=True
-)
-GOLD = Section(
-    "gold",
-    "Gold labels",
-    "Expected accuracy above each threshold, and how to check it.",
-    _gold,
-    needs=("prevalence",),  # for classes only
-    parts=(
-        ("items", "Items to decide, and intervals of expected errors"),
-        ("next", "Labels to buy"),
-    ),
-    details=True,
-)

@@ -27,11 +27,18 @@ NEXT_ITEMS = columns_of(
 )
 
 
-def _decide(facts: Facts) -> list[Part]:
+@Section.of(
+    "decide",
+    "Decide",
+    "The items whose decision removes the most expected errors come first.",
+    needs=("items",),
+)
+def decide(facts: Facts) -> list[Part]:
     return [Part("decide", {"keys": min(facts.data.n_labels, _KEYS), "contested": "contested"})]
 
 
-def _items(facts: Facts) -> list[Part]:
+@Section.of("items-section", "Items")
+def items(facts: Facts) -> list[Part]:
     data = facts.data
     if facts.unsupported("items"):
         return table(
@@ -76,7 +83,8 @@ def votes(facts: Facts) -> Column:
     return COLUMNS["votes"].called(kind="text", of=cell)
 
 
-def _next(facts: Facts) -> list[Part]:
+@Section.of("labels-to-buy", "Labels to buy", needs=("next",))
+def labels_to_buy(facts: Facts) -> list[Part]:
     title, rows = "Items to label next, the most rewarding first", _by_item(facts.following.table)
     return table("next", title, NEXT_ITEMS, rows, "next.csv", otherwise="No further label pays.")
 
@@ -95,14 +103,3 @@ def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
         "item", sort=False
     )
     return by_item.agg({"labels": "sum", "gain": "sum", "coders": list, **first}).reset_index()
-
-
-DECIDE = Section(
-    "decide",
-    "Decide",
-    "The items whose decision removes the most expected errors come first.",
-    _decide,
-    needs=("items",),
-)
-SECTION = Section("items-section", "Items", "", _items)
-NEXT = Section("labels-to-buy", "Labels to buy", "", _next, needs=("next",))

@@ -25,7 +25,7 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.sections.places import DIFFERS, states
-from annomodels.reporting.words import coders_listed
+from annomodels.reporting.words import coders_listed, with_interval
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
 GLOSSARY = (
@@ -52,8 +52,14 @@ UNKNOWN = (
 )
 
 
-def _agreement(facts: LinkFacts) -> list[Part]:
-    """Show every coefficient, named with its condition, and the kappa of each text."""
+@Section.of(
+    "agreement-section",
+    "Agreement",
+    "What counts as the label of an expression (the condition, in brackets) moves alpha more than "
+    "most coders do.",
+    needs=("texts",),
+)
+def agreement(facts: LinkFacts) -> list[Part]:
     found = facts.agreement
     columns = (*found.columns, COLUMNS["note"])
     shown = table("agreement", found.title, columns, found.table, "agreement.csv")
@@ -65,7 +71,8 @@ def _agreement(facts: LinkFacts) -> list[Part]:
     return [*shown, *table("texts", title, columns, facts.by_kappa, "texts.csv")]
 
 
-def _words(facts: LinkFacts) -> list[Part]:
+@Section.of("methods", "Methods and glossary", details=True)
+def words(facts: LinkFacts) -> list[Part]:
     return [
         Part("heading", "Methods paragraph"),
         *(Part("text", text) for text in methods(facts)),
@@ -75,7 +82,6 @@ def _words(facts: LinkFacts) -> list[Part]:
 
 
 def head(facts: LinkFacts) -> Head:
-    """Return the first screen."""
     if facts.unsupported("texts"):
         return _head_of_fit(facts)
     kinds = states(facts)
@@ -87,11 +93,10 @@ def head(facts: LinkFacts) -> Head:
     if not math.isfinite(kappa.value):
         sentence = "No text has two mentions that two coders share, so there is nothing to compare."
     else:
-        ends = f" ({decimal(kappa.low)} to {decimal(kappa.high)})" * math.isfinite(kappa.low)
         sentence = (
             f"Coders differ on {counted(total - kinds['one reading'], 'place')} of {total:,}; "
             f"their agreement beyond chance on what refers to the same thing is "
-            f"{decimal(kappa.value)}{ends}."
+            f"{with_interval(kappa.value, kappa.low, kappa.high)}."
         )
     doubt = _warning(facts, rows["value"]["mention_f1"])
     return Head(sentence, bar, _actions(facts, kinds), doubt)
@@ -140,8 +145,8 @@ def _head_of_fit(facts: LinkFacts) -> Head:
     return Head(sentence, bar, actions, warning(facts.fit.check()))
 
 
-def _health(facts: LinkFacts) -> list[Part]:
-    """Return notes of the reader, and the agreement by text."""
+@Section.of("data", "Texts", needs=("texts",), details=True)
+def texts(facts: LinkFacts) -> list[Part]:
     found = [f"{short(d.id, 60)}: {short(n, 240)}" for d in facts.documents for n in d.notes]
     more = len(found) - 12
     found = found[:12] + ([f"{counted(more, 'more note')} of this kind."] if more > 0 else [])
@@ -159,7 +164,6 @@ GENRE = Column("genre", "Text type", "name", of=lambda row: row.genre or "")
 
 
 def genres(facts: LinkFacts) -> list[Part]:
-    """Tabulate the three quantities by text type."""
     import pandas as pd
 
     assert facts.posterior is not None
@@ -227,7 +231,6 @@ def forest(facts: LinkFacts) -> Part | None:
 
 
 def methods(facts: LinkFacts) -> list[str]:
-    """Return the methods paragraphs."""
     out = []
     if facts.documents:
         out.append(
@@ -252,15 +255,3 @@ def methods(facts: LinkFacts) -> list[str]:
         told = " ".join(facts.fit.model.describe())
         out.append(f"Silver chains are from the {facts.fit.model.title} model. {told}")
     return out
-
-
-AGREEMENT = Section(
-    "agreement-section",
-    "Agreement",
-    "What counts as the label of an expression (the condition, in brackets) moves alpha more than "
-    "most coders do.",
-    _agreement,
-    needs=("texts",),
-)
-HEALTH = Section("data", "Texts", "", _health, needs=("texts",), details=True)
-WORDS = Section("methods", "Methods and glossary", "", _words, details=True)

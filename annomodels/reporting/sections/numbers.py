@@ -59,9 +59,8 @@ OPEN = columns(
 
 
 def head(facts: Facts) -> Head:
-    """Return the first screen."""
     gold = facts.fit.gold().table
-    settled, few, contested, decided = (int((gold["state"] == word).sum()) for word in STATES)
+    states = {word: int((gold["state"] == word).sum()) for word in STATES}
     bad = facts.coders.table
     bad = bad[bad["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
     names = list(bad["coder"])
@@ -70,21 +69,26 @@ def head(facts: Facts) -> Head:
         f"deviation); items differ by {gold['value'].std():.3g}. Not yet checked by an expert."
     )
     actions = []
-    if contested:
+    if contested := states["contested"]:
         about = "coders differ more there than elsewhere"
         actions.append(Action("#items-section", f"Read {counted(contested, 'item')}", about))
-    if few:
+    if few := states["needs labels"]:
         about = "one for each item with too few"
         actions.append(Action("#items-section", f"Buy {counted(few, 'label')}", about))
     if names:
         about = "they reverse the scale, or their numbers carry little information"
         actions.append(Action("#coders-section", f"Talk to {coders_listed(names)}", about))
-    bar = [("settled", settled, "settled"), ("open", few, "need labels"),
-           ("contested", contested, "contested"), ("decided", decided, "decided")]  # fmt: skip
-    return Head(sentence, bar, actions, warning(facts.check))
+    return Head.of(sentence, states.values(), actions, warning(facts.check))
 
 
-def _agreement(facts: Facts) -> list[Part]:
+@Section.of(
+    "agreement-section",
+    "Agreement",
+    "Agreement on the interval scale: of these coders as observed and as the model implies, of "
+    "two new ones, and of the gold standard with the truth.",
+    needs=("agreement",),
+)
+def agreement(facts: Facts) -> list[Part]:
     found, title = facts.fit.agreement(), "Agreement of these coders and of new ones"
     return summary("agreement", title, found, full="agreement.csv")
 
@@ -93,7 +97,14 @@ def _span(values: pd.Series) -> str:
     return f"From {values.min():.3g} to {values.max():.3g}."
 
 
-def _coders(facts: Facts) -> list[Part]:
+@Section.of(
+    "coders-section",
+    "Coders",
+    "Coders whose numbers are too high or too low, who stretch or reverse the scale, and the "
+    "noise of each.",
+    needs=("coders",),
+)
+def coders(facts: Facts) -> list[Part]:
     found, rows, some = facts.coders, facts.coders.table, ""
     if len(rows) > _MOST_CODERS:
         some = f" Shown are the {_MOST_CODERS} most notable of {len(rows):,} coders."
@@ -112,8 +123,15 @@ def _coders(facts: Facts) -> list[Part]:
     return [*shown, pair(*pictures), *notes(found.notes, 400)]
 
 
-def _items(facts: Facts) -> list[Part]:
-    found, items = facts.fit.gold(), facts.fit.items()
+@Section.of(
+    "items-section",
+    "Items",
+    "The true value of each item with its interval, and which items need a look: the coders "
+    "scatter more there than elsewhere, or there are too few labels.",
+    needs=("gold", "items"),
+)
+def items(facts: Facts) -> list[Part]:
+    found = facts.fit.gold()
     open_items = found.table[found.table["state"].isin(("contested", "needs labels"))]
     shown = picture(
         plots.values(found),
@@ -123,7 +141,7 @@ def _items(facts: Facts) -> list[Part]:
         "Dots: true values with 95 % intervals, biases and scales of the coders taken out. Gray: "
         "mean of the labels.",
     )
-    beside = box(*notes([*found.notes, *items.notes], 400), css="beside")
+    beside = box(*notes([*found.notes, *facts.fit.items().notes], 400), css="beside")
     hardest = open_items.sort_values("difficulty", ascending=False, kind="stable")
     doubtful = found.table.sort_values("sd", ascending=False, kind="stable")
     return [
@@ -132,29 +150,3 @@ def _items(facts: Facts) -> list[Part]:
         *summary("values", "True values, the least certain first", found, doubtful, "gold.csv"),
         pair(shown, beside),
     ]  # fmt: skip
-
-
-AGREEMENT = Section(
-    "agreement-section",
-    "Agreement",
-    "Agreement on the interval scale: of these coders as observed and as the model implies, of "
-    "two new ones, and of the gold standard with the truth.",
-    _agreement,
-    needs=("agreement",),
-)
-CODERS = Section(
-    "coders-section",
-    "Coders",
-    "Coders whose numbers are too high or too low, who stretch or reverse the scale, and the "
-    "noise of each.",
-    _coders,
-    needs=("coders",),
-)
-ITEMS = Section(
-    "items-section",
-    "Items",
-    "The true value of each item with its interval, and which items need a look: the coders "
-    "scatter more there than elsewhere, or there are too few labels.",
-    _items,
-    needs=("gold", "items"),
-)

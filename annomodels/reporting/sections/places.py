@@ -15,7 +15,7 @@ from annomodels.data.validation import counted
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, notes, summary, table
 from annomodels.reporting.parts import cards as carded
-from annomodels.reporting.words import listed
+from annomodels.reporting.words import listed, with_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -56,7 +56,8 @@ class Place:
         return self.readings[1][2] if len(self.readings) > 1 else 0
 
 
-def _places(facts: LinkFacts) -> list[Part]:
+@Section.of("places", "Places to read", needs=("texts",))
+def places(facts: LinkFacts) -> list[Part]:
     kinds = states(facts)
     counted = [(name, f"{n:,}", ABOUT[name]) for name, n in kinds.items() if n]
     # two readings first, then by number of coders with the second reading
@@ -89,7 +90,14 @@ def states(facts: LinkFacts) -> dict[str, int]:
     }
 
 
-def _coders(facts: LinkFacts) -> list[Part]:
+@Section.of(
+    "coders-section",
+    "Coders",
+    "Kappa with the others, next to that of the others on the same texts, and places where the "
+    "coder alone left the reading of all others. Each card ends with a sentence that you can send.",
+    parts=(("texts", "Coders against each other"),),
+)
+def coders(facts: LinkFacts) -> list[Part]:
     of_model = rates(facts.fit, facts.prob) if facts.fit is not None else []
     if facts.unsupported("texts"):
         return of_model
@@ -116,7 +124,7 @@ def cards(facts: LinkFacts) -> list[Card]:
 
 
 def _card(row: Any, alone: list[str]) -> Card:
-    kappa = f"{decimal(row.with_others)} ({decimal(row.low)} to {decimal(row.high)})"
+    kappa = with_interval(row.with_others, row.low, row.high)
     apart = f"{decimal(row.others)} among themselves" if math.isfinite(row.others) else "–"
     kind = "differs" if row.p_below > DIFFERS else "as the others"
     kind = kind if math.isfinite(row.p_below) else "not enough evidence"
@@ -172,8 +180,8 @@ def rates(fit: Fit, prob: float) -> list[Part]:
     return table("rates", title, columns, frame.rename(columns={"class": "kind"}), "rates.csv")
 
 
+@Section.of("silver-section", "Silver chains", needs=("chains",))
 def silver(facts: LinkFacts) -> list[Part]:
-    """Tabulate silver chains, the weakest link first."""
     import pandas as pd
 
     assert facts.fit is not None
@@ -228,15 +236,3 @@ def _by_name(facts: LinkFacts, fit: Fit) -> list[Row]:
         weakest = min(p_next[item] for item in group["item"][linked])
         rows.append((str(chain).rpartition("#")[0], " – ".join(parts), len(parts), weakest))
     return rows
-
-
-PLACES = Section("places", "Places to read", "", _places, needs=("texts",))
-CODERS = Section(
-    "coders-section",
-    "Coders",
-    "Kappa with the others, next to that of the others on the same texts, and places where the "
-    "coder alone left the reading of all others. Each card ends with a sentence that you can send.",
-    _coders,
-    parts=(("texts", "Coders against each other"),),
-)
-SILVER = Section("silver-section", "Silver chains", "", silver, needs=("chains",))

@@ -23,8 +23,8 @@ TALLIED = (
 )
 
 
+@Section.of("scheme", "Labels", needs=("prevalence",), parts=(("labels", "Quality of each label"),))
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     title, shown = "Labels, as given and corrected by the model", prevalence(facts)
     if facts.unsupported("labels"):
         rows = facts.fit.prevalence().table.drop(columns="label").join(facts.tally.labels)
@@ -45,7 +45,6 @@ def section(facts: Facts) -> list[Part]:
 
 
 def prevalence(facts: Facts) -> Part:
-    """Plot the share of each label, as given and corrected."""
     return picture(
         plots.prevalence(facts.fit),
         "prevalence",
@@ -112,13 +111,3 @@ def _which(names: list[str], verdicts: list[str]) -> str:
 
 def _pair(r: Any) -> str:
     return f"{short(label_text(r.first), 28)} and {short(label_text(r.second), 28)}"
-
-
-SECTION = Section(
-    "scheme",
-    "Labels",
-    "",
-    section,
-    needs=("prevalence",),
-    parts=(("labels", "Quality of each label"),),
-)

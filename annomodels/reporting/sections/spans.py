@@ -21,11 +21,10 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
-from annomodels.reporting.spans import SpanFacts, with_interval
-from annomodels.reporting.words import coders_listed
+from annomodels.reporting.spans import SpanFacts
+from annomodels.reporting.words import coders_listed, with_interval
 
 _KEYS = 9  # number of answers with a keyboard shortcut
-_PAPER = 20
 WHERE = Column("where", "Place", "name", of=lambda row: f"{row.document} {row.start}–{row.end}")
 SPAN = (WHERE, Column("text", "Text", "text", width=120), "label")
 GOLD = columns_of(
@@ -41,10 +40,6 @@ _SHARES = {
 
 
 def head(facts: SpanFacts) -> Head:
-    """Return the top of the report: headline, states of the places, and next steps."""
-    css = ("settled", "open", "contested", "decided")
-    names = ("settled", "need labels", "contested", "decided")
-    bar = list(zip(css, facts.states.values(), names, strict=True))
     actions = []
     doubtful = facts.states["contested"] or facts.states["needs labels"]
     if doubtful:
@@ -63,10 +58,12 @@ def head(facts: SpanFacts) -> Head:
         about = "a random sample shows errors that all coders share"
         actions.append(Action("#quality-section", "Audit documents", about))
     verdict, why = facts.verdict
-    return Head(facts.sentence, bar, actions, why if verdict == "needs review" else "")
+    doubt = why if verdict == "needs review" else ""
+    return Head.of(facts.sentence, facts.states.values(), actions, doubt)
 
 
-def _decide(facts: SpanFacts) -> list[Part]:
+@Section.of("decide", "Decide")
+def decide(facts: SpanFacts) -> list[Part]:
     lead = "Choose what is right at each place; the most doubtful come first."
     if not facts.fit.spans.texts:
         lead += " The texts are not known, so places are characters."
@@ -86,13 +83,15 @@ def _decide(facts: SpanFacts) -> list[Part]:
     ]
 
 
-def _alone(facts: SpanFacts) -> list[Part]:
+@Section.of("alone-section", "Found by one coder")
+def alone(facts: SpanFacts) -> list[Part]:
     title = "Spans that one coder found, the most probable first"
     none = "No span of a single coder is probably right."
     return table("alone", title, ALONE, facts.alone, "gold.csv", otherwise=none)
 
 
-def _coders(facts: SpanFacts) -> list[Part]:
+@Section.of("coders-section", "Coders")
+def coders(facts: SpanFacts) -> list[Part]:
     rows = facts.coders.table
     order = rows.sort_values("f1", kind="stable")
     shown: list[str | Column] = [
@@ -127,18 +126,19 @@ def _card(row: Any) -> Card:
         key=lambda one: one[1] if one[1] == one[1] else -1.0,
     )  # fmt: skip
     feedback = worst[2].format(percent(worst[1], 0)) if worst[1] > 0.1 else "please go on like this"
-    about = f"{counted(int(row.n), 'span')}, F1 {with_interval((row.f1, row.f1_low, row.f1_high))}"
+    about = f"{counted(int(row.n), 'span')}, F1 {with_interval(row.f1, row.f1_low, row.f1_high)}"
     return Card(
         short(row.coder, 40), str(row.advice), about, facts,
         f"{feedback[0].upper()}{feedback[1:]}.",
     )  # fmt: skip
 
 
-def _quality(facts: SpanFacts) -> list[Part]:
+@Section.of("quality-section", "Quality")
+def quality(facts: SpanFacts) -> list[Part]:
     tiles = [
-        ("Precision", with_interval(facts.quality["precision"]), "share of the gold spans right"),
-        ("Recall", with_interval(facts.quality["recall"]), "share of the true spans found"),
-        ("F1", with_interval(facts.quality["f1"]), "both together; exact place and label"),
+        ("Precision", with_interval(*facts.quality["precision"]), "share of the gold spans right"),
+        ("Recall", with_interval(*facts.quality["recall"]), "share of the true spans found"),
+        ("F1", with_interval(*facts.quality["f1"]), "both together; exact place and label"),
     ]
     parts = [Part("tiles", tiles)]
     if facts.estimate is not None:
@@ -155,7 +155,13 @@ def _quality(facts: SpanFacts) -> list[Part]:
     ]
 
 
-def _agreement(facts: SpanFacts) -> list[Part]:
+@Section.of(
+    "agreement-section",
+    "Agreement",
+    "F1 of one coder against another, alpha for units, and alpha of tokens. Intervals resample "
+    "documents.",
+)
+def agreement(facts: SpanFacts) -> list[Part]:
     found = facts.agreement
     rows = found.table[found.table["value"].notna()]
     title = "Agreement of the coders with 95 % intervals"
@@ -163,12 +169,14 @@ def _agreement(facts: SpanFacts) -> list[Part]:
     return [*shown, *notes(found.notes)]
 
 
-def _gold(facts: SpanFacts) -> list[Part]:
+@Section.of("gold-section", "Gold spans", details=True)
+def gold(facts: SpanFacts) -> list[Part]:
     rows = facts.gold.sort_values("p_exact", kind="stable")
     return table("gold", "Gold spans, the least certain first", GOLD, rows, "gold.csv")
 
 
-def _methods(facts: SpanFacts) -> list[Part]:
+@Section.of("methods", "Methods", details=True)
+def methods(facts: SpanFacts) -> list[Part]:
     texts = [
         "Marks that overlap form a group. The truth of a group is nothing, or an answer that a "
         "coder gave there. A coder who read the document and marked nothing says so.",
@@ -178,16 +186,3 @@ def _methods(facts: SpanFacts) -> list[Part]:
         "probability under the model.",
     ]
     return [*notes(texts), *notes(facts.fit.spans.notes, 400)]
-
-
-DECIDE = Section("decide", "Decide", "", _decide)
-ALONE_SECTION = Section("alone-section", "Found by one coder", "", _alone)
-CODERS = Section("coders-section", "Coders", "", _coders)
-QUALITY = Section("quality-section", "Quality", "", _quality)
-AGREEMENT = Section(
-    "agreement-section", "Agreement",
-    "F1 of one coder against another, alpha for units, and alpha of tokens. Intervals resample "
-    "documents.", _agreement,
-)  # fmt: skip
-SPANS = Section("gold-section", "Gold spans", "", _gold, details=True)
-METHODS = Section("methods", "Methods", "", _methods, details=True)

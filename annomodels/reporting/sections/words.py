@@ -8,8 +8,8 @@ from annomodels.reporting.parts import Part, Section
 from annomodels.reporting.prose import as_markdown, unescaped
 
 
+@Section.of("methods", "Methods and glossary", details=True)
 def section(facts: Facts) -> list[Part]:
-    """Return the parts of the section."""
     sources = references(facts)
     # glossary entries of sections that this page lacks
     silent = {word for verb, words in _ABOUT.items() if facts.unsupported(verb) for word in words}
@@ -75,6 +75,3 @@ _ABOUT = {
     "agreement": ("Agreement coefficient",),
     "prior_sensitivity": ("Prior sensitivity",),
 }
-
-
-SECTION = Section("methods", "Methods and glossary", "", section, details=True)

@@ -160,7 +160,6 @@ class _Readers:
 
     @property
     def item(self) -> Ints:
-        """Item of each label."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def cut(self, begin: int, end: int, step: int = 1) -> _Readers:

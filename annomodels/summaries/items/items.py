@@ -247,7 +247,6 @@ def reasons(
 
 
 def _chance(p: float) -> str:
-    """Format a probability as in all tables."""
     return ALL["probability"].written(p).text
 
 

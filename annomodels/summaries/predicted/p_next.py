@@ -99,8 +99,6 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Several sources with their weights."""
-
     sources: Sequence[Source]
     weights: Floats
 
@@ -121,7 +119,6 @@ class Predicted:
 
 
 def predicted(tree: xr.DataTree, data: Annotations) -> Predicted:
-    """Return the sources of a fit and their weights."""
     points = np.unique(np.linspace(0, len(data) - 1, min(len(data), POINTS)).astype(int))
     name = "hierarchical" if model_of(tree).stacks else model_of(tree).title
     draws = thinned(tree, data, DRAWS)

@@ -49,8 +49,6 @@ OF_UNTESTED = frozenset({"rating_scale"})
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check:
-    """Verdict on a fit, with its reasons."""
-
     verdict: str  # "confirmed", "no problem found", "needs review" or "do not use"
     sentences: tuple[str, ...]  # findings as text, the worst first
     details: tuple[str, ...]  # certain findings, too small to change a reported number
@@ -116,17 +114,14 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
     if not of_result:
         sentences.insert(0, well if tested else f"{well} {NOT_TESTED}".strip())
     verdict = VERDICTS[max(of_result) + 1 if of_result else int(not tested)]
-    said, noted = (tuple(dict.fromkeys(each)) for each in (sentences, _noted(findings)))
+    details = [finding.said for finding in findings if finding.noted]
+    said, noted = (tuple(dict.fromkeys(each)) for each in (sentences, details))
     return Check(verdict, said, noted, table, lamps, tuple(findings))
 
 
 def _order(finding: Finding) -> tuple[bool, bool, int]:
     """Return a key that sorts the worst first: known truth, then the result, then coders."""
     return finding.lamp != TESTED, finding.lamp == CODERS, -finding.severity
-
-
-def _noted(findings: Sequence[Finding]) -> list[str]:
-    return [finding.said for finding in findings if finding.noted]
 
 
 def tested_on(

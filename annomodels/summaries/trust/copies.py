@@ -49,8 +49,6 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations, counted: bool
 
 @dataclass(frozen=True, eq=False)
 class Families:
-    """Groups of coders with correlated errors."""
-
     groups: list[Ints]  # codes of the coders of each group
     inside: list[float]  # mean correlation of errors of the pairs of each group
     typical: float  # median correlation of errors of all pairs

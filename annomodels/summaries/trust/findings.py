@@ -38,8 +38,6 @@ BELOW_CHANCE = 0.1
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of a check."""
-
     name: str  # name of the finding
     value: float  # measured value
     limit: float  # limit from which the value is a concern
@@ -73,7 +71,6 @@ MESSAGES = messages_beside(__file__)
 
 
 def phrase(code: str, state: str, /, **words: object) -> str:
-    """Fill in a part of a message."""
     return filled(MESSAGES[code][state], **words)
 
 

@@ -1,0 +1,14 @@
+"""Rows of the tables that commands write."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+
+def rows_of(table: str | Path) -> list[dict[str, str]]:
+    """Read a file, or a text that was printed, in CSV or TSV."""
+    text = table if isinstance(table, str) else table.read_text("utf-8")
+    mark = "\t" if "\t" in text.partition("\n")[0] else ","
+    return list(csv.DictReader(io.StringIO(text), delimiter=mark))
