@@ -171,7 +171,7 @@ def agreement(
     if labels is not None:
         if not isinstance(labels, Iterable):
             raise NotApplicable(
-                f"labels={labels!r} is not a label set. Name all labels, used or not."
+                f"labels={labels!r} is not a label set. Give a list of all labels, used or not."
             )
         data = with_labels(data, tuple(labels))
     shares = None
@@ -180,7 +180,7 @@ def agreement(
     chances = None if chance is None else item_chances(data, chance)
     given: object = undefined
     if not isinstance(given, (int, float)):
-        hint = ' The rules of "label-given" are about groups of items.'
+        hint = ' The rules of "label-given" apply to groups of items.'
         raise NotApplicable(
             f"undefined={undefined!r} is not a number. Give one, for instance 0."
             f"{hint if given == 'label-given' else ''}"

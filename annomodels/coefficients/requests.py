@@ -228,8 +228,8 @@ def _check(
     only = "interval" if entry.numeric else "nominal"
     if given is not None and not entry.weighted and given.name not in ("nominal", only):
         raise NotApplicable(
-            f"{entry.title} takes no distance but {only}. "
-            f"These take {given.name!r}: {_those('weighted')}."
+            f"{entry.title} supports only the distance {only}. These take {given.name!r}: "
+            f"{_those('weighted')}."
         )
     if missing is not None and missing not in entry.missing:
         raise NotApplicable(
@@ -238,12 +238,12 @@ def _check(
         )
     if margins is not None and not entry.margins:
         raise NotApplicable(
-            f"{entry.title} takes no distribution of labels from elsewhere. "
-            f"These take margins: {_those('margins')}."
+            f"{entry.title} does not support a given distribution of labels. These take margins: "
+            f"{_those('margins')}."
         )
     if chance is not None and not entry.chance:
         raise NotApplicable(
-            f"{entry.title} takes no chance levels of items. These do: {_those('chance')}."
+            f"{entry.title} does not support chance levels of items. These do: {_those('chance')}."
         )
 
 

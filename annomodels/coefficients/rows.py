@@ -163,7 +163,7 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
     if duplicates == "error" and data.repeats:
         same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
         at = int(np.flatnonzero(same)[0])
-        what = f"{counted(data.repeats, 'label')} repeat one of the same coder on the same item."
+        what = f"{counted(data.repeats, 'label')} repeat an earlier one of the same coder and item."
         remedy = 'Take duplicates="first" or "last" to leave them out, "keep" to count them.'
         raise AnnotationError(
             Problem(

@@ -125,7 +125,7 @@ class Sample:
     shape: Floats  # shape of the Gamma weight of each unit [unit]
     unit: Ints  # unit of each item [item]
     n_units: int  # number of units in the data: items, or documents if these are resampled
-    documents: bool  # whether the units are documents
+    documents: bool
     recipe: str  # one sentence on how the draws are made
 
     @property
@@ -188,8 +188,8 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
 @dataclass(frozen=True, eq=False)
 class Request:
     coefficient: Coefficient  # its entry in the catalogue
-    distance: Distance  # distance between labels
-    convention: str  # convention for missing labels
+    distance: Distance
+    convention: str
     # label proportions that replace the observed distribution [label]
     margins: Floats | None = None
     chance: Floats | None = None  # chance level of each item of the data [item]
@@ -213,6 +213,6 @@ class Basis:
     data: Annotations  # annotations, with the label set in use
     rows: Rows  # the same, with repeats resolved
     sample: Sample  # items and the distribution of their weights
-    request: Request  # coefficient, distance and convention
+    request: Request
     draws: int  # number of draws and their seed
     seed: int

@@ -268,7 +268,7 @@ _ALL = (
     Column("why", "Why", "text", width=WHOLE_TEXT),
     Column("bias", "Bias", "text"),
     Column("advice", "Advice", "name"),
-    Column("readings", "Readings, if ambiguous", "text", width=80),
+    Column("readings", "Readings if ambiguous", "text", width=80),
     # counts
     Column("n", "Labels", "count"),
     Column("given", "Given", "count"),

@@ -140,8 +140,8 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
     names = ", ".join(map(quoted, setup.data.labels[:6]))
     if positive is None:
         raise NotApplicable(
-            'undefined="label-given" asks whether a label was given at all, so name it: positive= '
-            f"one of {names}."
+            'undefined="label-given" asks whether a label was given at all, so name the label: '
+            f"positive= one of {names}."
         )
     (positive,) = plain_names([positive], "label")
     if positive not in setup.data.labels:

@@ -45,8 +45,8 @@ class Setup:
     data: Annotations  # annotations, with the label set in use
     rows: Rows  # their codes, one item for each item of the data
     sample: Sample  # equal items counted once, and how their weights are drawn
-    request: Request  # coefficient, distance and convention
-    duplicates: Duplicates  # treatment of repeated labels by one coder
+    request: Request
+    duplicates: Duplicates
 
     @property
     def convention(self) -> Weighing:
