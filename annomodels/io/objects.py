@@ -63,7 +63,7 @@ def from_objects(values: Sequence[Any], rows: Sequence[int], source: str) -> Tab
     table = Table(dict(columns), rows, source)
     if not values:
         table.problems.append(
-            Problem("The file has no record.", source, "Export the labels again.", code="empty")
+            Problem("The file has no records.", source, "Export the labels again.", code="empty")
         )
     return table
 

@@ -249,5 +249,5 @@ def test_what_is_no_executor_is_refused(data):
         am.fit(data, "hierarchical", executor=pool)
     with pytest.raises(NotApplicable, match="not nuts"):
         am.fit(data, "pooled", engine="nuts", executor="threads")
-    with pytest.raises(NotApplicable, match="serves the models whose items have one true class"):
+    with pytest.raises(NotApplicable, match="models whose items have one true class"):
         am.fit(data, "guess-level", engine="gibbs", executor="threads")

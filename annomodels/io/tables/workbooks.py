@@ -115,7 +115,7 @@ def statistics_table(data: bytes, source: str, tool: str) -> Table:
             ) from error
     table = Table(dict(columns), range(1, len(frame) + 1), source)
     if not len(frame):
-        table.problems.append(Problem("The file has no case.", source, "Export the data again."))
+        table.problems.append(Problem("The file has no cases.", source, "Export the data again."))
     return table
 
 
@@ -142,7 +142,7 @@ def parquet_table(data: bytes, source: str) -> Table:
     twice = {name: n for name, n in Counter(names).items() if n > 1}
     table = Table(dict(columns), range(1, frame.num_rows + 1), source, twice=twice)
     if not frame.num_rows:
-        table.problems.append(Problem("The file has no row.", source, "Export the labels again."))
+        table.problems.append(Problem("The file has no rows.", source, "Export the labels again."))
     return table
 
 

@@ -61,7 +61,7 @@ def gold_list(
     lacking = [name for name in NEEDED if name not in table.columns]
     if lacking:
         what = f"The table of gold labels lacks {', '.join(lacking)}."
-        raise AnnotationError(what, "gold", "Give what fit.gold() gives.")
+        raise AnnotationError(what, "gold", "Give the table that fit.gold() returns.")
     named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
     if set(named_p) <= set(OF_ITEMS):
         named_p = []

@@ -74,7 +74,7 @@ def gold_spans(gold: object, source: Spans | None = None) -> GoldSpans:
     lacking = [name for name in NEEDED if name not in table.columns]
     if lacking:
         what = f"The table of gold spans lacks {', '.join(lacking)}."
-        raise AnnotationError(what, "gold", "Give what fit.gold() gives.")
+        raise AnnotationError(what, "gold", "Give the table that fit.gold() returns.")
     found: dict[str, list[GoldSpan]] = {name: [] for name in (source.seen if source else ())}
     p = table["p_exact"] if "p_exact" in table else [1.0] * len(table)
     for *place, label, each in zip(*(table[name] for name in NEEDED), p, strict=True):
@@ -95,9 +95,9 @@ def with_texts(gold: GoldSpans, to: str) -> None:
     lacking = [name for name in gold.spans if name not in gold.texts]
     if lacking:
         raise NotApplicable(
-            f"{to} needs the texts, and those of {counted(len(lacking), 'document')} are not "
-            f"known: {some(lacking)}. Read the spans with their texts, such as "
-            f"{Option('text', ...)} for a table."
+            f"{to} needs the texts, but the texts of {counted(len(lacking), 'document')} are not "
+            f"known: {some(lacking)}. Read the spans with their texts: for a table, use "
+            f"{Option('text', ...)}."
         )
 
 
