@@ -211,7 +211,7 @@ def read_design(path: str | os.PathLike[str], fit: Fit | SpanFit) -> Design:
     except AnnotationError:
         raise
     except (KeyError, TypeError, ValueError):
-        what = "This does not say how audited items were drawn."
+        what = "This is not a design: it does not say how the audited items were drawn."
         draw = Verb("am.audit", "annomodels audit")
         remedy = f"Draw items with {draw}, and give the design that it saved."
         raise AnnotationError(Problem(what, source, remedy)) from None
@@ -231,7 +231,7 @@ def of_these_data(mark: str, fit: Fit | SpanFit, source: str) -> None:
     if mark != labels_mark(fit):
         what = "These items were drawn from a fit of other data."
         again = Verb("am.audit without earlier=", "annomodels audit --start-over")
-        remedy = f"Give the fit that they were drawn from, or draw items of this fit: {again}."
+        remedy = f"Give the fit that they were drawn from, or draw items from this fit: {again}."
         raise AnnotationError(Problem(what, source, remedy))
 
 

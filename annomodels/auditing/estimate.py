@@ -51,8 +51,8 @@ DRAWS = 4000
 # minimum number of audited items for the number of strata
 FEWEST = 30
 OTHER = (
-    "The items were drawn from another fit of these data; each counts by its probability there, "
-    "so intervals are wider than with an audit of this fit."
+    "The items were drawn from another fit of these data; each is weighted by its probability in "
+    "that draw, so intervals are wider than with an audit of this fit."
 )
 BY_DESIGN = (
     "The items were drawn at random: intervals of the audit alone do not depend on the model."
@@ -159,9 +159,9 @@ class Estimate(Summary):
             If the estimate is of other data, or of another fit.
         """
         if belief_mark(fit) != self.mark:
-            what = "The estimate is of other data than this fit, or of another fit of them."
+            what = "The estimate belongs to other data, or to another fit of these data."
             remedy = (
-                f"Give the fit that was given to {Verb('am.estimate', 'annomodels estimate')}, as "
+                f"Give the fit that was passed to {Verb('am.estimate', 'annomodels estimate')}, as "
                 "it was before the audit."
             )
             raise AnnotationError(Problem(what, "estimate", remedy))
@@ -266,7 +266,7 @@ def estimate(
         raise NotApplicable(f"{Option('use', use)} is unknown. Use 'audit' or 'fit'.")
     if audit is not None and (use is not None or weights is not None):
         raise NotApplicable(
-            f"How the items were drawn is in the audit: leave out {Option('use')} and "
+            f"The audit already contains how the items were drawn: leave out {Option('use')} and "
             f"{Option('weights')}."
         )
     if weights is not None and use is not None:
@@ -307,7 +307,7 @@ def estimate(
     )
     if cluster is not None:
         together = len(np.unique(cluster[seen.item]))
-        notes.append(f"The audited items are of {counted(together, 'cluster')}.")
+        notes.append(f"The audited items come from {counted(together, 'cluster')}.")
     cuts = {name: named_codes(fit, each) for name, each in (by or {}).items()}
     of_slices, differences = slices(tables, cuts)
     share, n = accuracies(tables)
@@ -339,8 +339,8 @@ def estimate(
 
 def _chosen() -> str:
     return (
-        "How the judged items were chosen is not known, so they show nothing about the others. "
-        "The intervals rest on the model and its errors on public data sets. Draw items with "
-        f"{Verb('am.audit', 'annomodels audit')}, or use {Option('use', 'audit')} if all items "
-        f"had the same chance, or {Option('weights')} if chances differed."
+        "It is unknown how the judged items were chosen, so they show nothing about the other "
+        "items. The intervals rest on the model and its errors on public data sets. Draw items "
+        f"with {Verb('am.audit', 'annomodels audit')}, or use {Option('use', 'audit')} if all "
+        f"items had the same chance, or {Option('weights')} if chances differed."
     )

@@ -166,25 +166,25 @@ def audit(
     else:
         if among is not None:
             raise NotApplicable(
-                f"Later rounds draw from the items of the first: leave out {Option('among')}."
+                f"Later rounds draw from the items of the first round: leave out {Option('among')}."
             )
         design = designed(earlier, fit)
         if design.fingerprint != fingerprint(fit):
             what = "The earlier rounds were drawn from another fit of these data."
             remedy = (
-                "Draw from the fit that they were drawn from, or begin again "
+                "Use the fit that the earlier rounds were drawn from, or start over "
                 f"{Verb('without earlier=', 'with annomodels audit --start-over')}."
             )
             raise AnnotationError(Problem(what, "earlier", remedy))
     part, had = open_items(fit, design.among), design.items(fit)
     room = int(part.sum()) - len(had)
     if room < 1:
-        what = f"All {word}s that could be judged have been drawn."
+        what = f"All {word}s that can be judged have been drawn."
         raise AnnotationError(Problem(what, remedy=f"Estimate from the judged {word}s."))
     if size is not None and size > room:
         already = counted(len(had), f"{word} is", f"{word}s are")
         taken = f": {already} already drawn" if len(had) else ""
-        what = f"The audit asks for {counted(size, word)}, and {room:,} can be drawn{taken}."
+        what = f"The audit asks for {counted(size, word)}, but only {room:,} can be drawn{taken}."
         raise AnnotationError(Problem(what, remedy=f"Ask for at most {room:,}."))
     forecast, wanted = [], size or AUDIT_DOCUMENTS
     if not is_of_spans(fit):
@@ -254,7 +254,7 @@ def audit(
 def auditable(fit: Fit) -> None:
     """Refuse fits that have nothing to audit."""
     if fit.model.truth != "class":
-        raise NotApplicable("Nothing to audit here: the truth of an item is no class.")
+        raise NotApplicable("Nothing to audit here: the truth of an item is not a class.")
     if reason := fit.unsupported("gold"):
         raise NotApplicable(f"Nothing to audit here: {reason}.")
 

@@ -55,9 +55,9 @@ def to_judge(fit: SpanFit, drawn: Sequence[str]) -> tuple[pd.DataFrame, str]:
     table[["start", "end", "label"]] = ""
     told = (
         f"{counted(len(drawn), 'document')} of {len(fit.groups.documents):,}, drawn at random with "
-        "equal chances. Mark all spans in each: a row for each span, with start and end in "
-        f"characters from 0. If a document has none, write {NONE} as its label. You can also mark "
-        "these documents in your tool, and give its export."
+        "equal chances. Mark all spans in each document: one row per span, with start and end as "
+        f"character positions, counted from 0. If a document has no span, write {NONE} as its "
+        "label. You can also mark these documents in your tool and use its export."
     )
     return table, told
 
@@ -75,8 +75,8 @@ def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Sp
             not isinstance(spans, Spans)
             or len({n for each in spans.seen.values() for n in each}) != 1
         ):
-            what = "This is neither a table with document, start, end and label, nor the spans of "
-            raise AnnotationError(Problem(f"{what}one expert.", source, "Give one of them."))
+            what = "This is neither a table with document, start, end and label nor the spans of "
+            raise AnnotationError(Problem(f"{what}one expert.", source, "Give one of these."))
         found = {name: set() for name in spans.seen}
         for span in spans.spans:
             found[span.document].add((span.start, span.end, span.label))
@@ -93,7 +93,7 @@ def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Sp
             Problem(what, source, f"The documents are {some(sorted(known)[:3])}.")
         )
     if not found:
-        what = "No document is judged: start, end and label are empty."
+        what = "No document was judged: the columns start, end and label are empty."
         remedy = f"Fill in a row for each span, or {NONE} as the label of a document without one."
         raise AnnotationError(Problem(what, source, remedy))
     return {name: frozenset(marks) for name, marks in found.items()}
@@ -141,7 +141,7 @@ def estimate_spans(
     model = fit.documents(threshold).set_index("document")
     used = [name for name in model.index if name in judged and (drawn is None or name in drawn)]
     if len(used) < _FEWEST:
-        what = f"{counted(len(used), 'document')} of those that were drawn judged."
+        what = f"Only {counted(len(used), 'drawn document')} judged."
         raise AnnotationError(Problem(what, "audit", f"Judge at least {_FEWEST} of them."))
     gold: dict[str, set[tuple[int, int, str]]] = {name: set() for name in model.index}
     table = fit.gold(threshold).table
@@ -189,10 +189,10 @@ def estimate_spans(
     notes = [f"{counted(len(used), 'document')} of {len(model):,} judged, drawn at random."]
     if drawn is None:
         notes = [
-            f"{counted(len(used), 'document')} of {len(model):,} judged, taken as drawn at random."
+            f"{counted(len(used), 'document')} of {len(model):,} judged, as if drawn at random."
         ]
     if missing := [name for name in drawn or () if name not in judged]:
-        notes.append(f"Drawn and not judged: {some(missing)}. They count as the other documents.")
+        notes.append(f"Drawn but not judged: {some(missing)}. They count like the other documents.")
     return Summary(
         "Estimate",
         pd.DataFrame(rows, columns=names.split()),

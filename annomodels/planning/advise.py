@@ -124,7 +124,7 @@ def advise(
     ('stack', 'Coders often err on the same items. The stack measures how m')
     """
     if options and not check:
-        raise NotApplicable(f"{', '.join(options)}: options of a fit go with check=True.")
+        raise NotApplicable(f"{', '.join(options)}: options of a fit need check=True.")
     facts = facts_of(data := as_annotations(data))
     try:
         require_fittable(data)
@@ -139,7 +139,7 @@ def advise(
         reasons.append(_audit(data))
     if fit is not None:
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
-            raise NotApplicable("The fit is of other data: give a fit of these.")
+            raise NotApplicable("The fit is of other data: give a fit of these data.")
     elif check and class_of(first.model).truth == "class":
         from annomodels.fitting.run import fit as run
 
@@ -180,8 +180,8 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
     other = next_model(name, rejected, data.n_labels, data.scale)
     if other is None:
         return name, (
-            f"The model {name} does not reproduce the data, and no other model here is known to "
-            f"fix that: look at its checks. {missed}"
+            f"The model {name} does not reproduce the data, and no other model of this package is "
+            f"known to fix that. Look at the checks. {missed}"
         )
     return other.values["other"], f"{other.sentence} {missed}"
 
@@ -194,13 +194,13 @@ def _audit(data: Annotations) -> str:
     if 2 * len(judges) > data.n_coders:
         return (
             f"The coders look like language models ({some(judges, label_text)}): such judges make "
-            "the same errors, and no model can see those. Let people judge some items: "
-            f"{draw} draws them, {estimate} gives pass rates that hold, and how many "
-            "independent judges these are worth."
+            f"the same errors, which no model can detect. Let people judge some items: {draw} "
+            f"draws them. {estimate} then gives reliable pass rates and the effective number of "
+            "independent judges."
         )
     return (
-        f"No true labels are known: an error that all coders share cannot be seen. {draw} draws "
-        f"items for an expert, and {estimate} then estimates how many labels are wrong."
+        f"No true labels are known: an error that all coders share cannot be detected. {draw} "
+        f"draws items for an expert, and {estimate} then estimates how many labels are wrong."
     )
 
 
@@ -210,7 +210,7 @@ def _cautions(facts: Facts) -> list[str]:
     if facts.shared < SHARED_ITEMS:
         said.append(
             f"Only {percent(facts.shared, 0)} of the items have labels of two coders, and "
-            "estimates of coder quality rest on these."
+            "estimates of coder quality rest on these items."
         )
     if facts.items < FEW_ITEMS:
         said.append(

@@ -63,7 +63,7 @@ def sentences(
 ) -> tuple[str, ...]:
     """Describe the smallest design, unclear designs, and the basis of the numbers."""
     goal = (
-        f"{percent(target, 1)} right gold labels"
+        f"{percent(target, 1)} correct gold labels"
         if of == "gold"
         else f"an interval of alpha at most {target:g} wide"
     )
@@ -74,10 +74,10 @@ def sentences(
             f"all ({_brings(best, of)})."
         )
     elif of == "alpha" and math.isnan(best["alpha_width"]):
-        first = f"No design reaches {goal}: alpha needs items with two labels."
+        first = f"No design reaches {goal}: alpha needs items with at least two labels."
     else:
-        more = "better coders or more labels per item" if of == "gold" else "more items"
-        takes = "." if best["reaches"] == "unclear" else f": it takes {more}."
+        more = "better coders, or more labels per item" if of == "gold" else "more items"
+        takes = "." if best["reaches"] == "unclear" else f": use {more}."
         first = f"No design is certain to reach {goal}. The best is {_name(best)}, "
         first += f"{_brings(best, of)}{takes}"
     notes = [first]
@@ -263,8 +263,8 @@ def design(
         (
             *sentences(rows, smallest, of, wanted, replications, pilot is not None),
             f"Gold labels of the studies are those of {' or '.join(dict.fromkeys(names))}"
-            f"{', the default of am.fit' if model is None else ''}; with one label per item, the "
-            "votes.",
+            f"{', the default of am.fit' if model is None else ''}; with one label per item, they "
+            "are the votes.",
         ),
         COLUMNS,
         target=wanted,
@@ -305,9 +305,9 @@ def _check(target: float, of: Of, replications: int, some: bool) -> None:
     if not some:
         raise NotApplicable("Every design has fewer coders than labels per item.")
     if replications < 2:
-        raise NotApplicable("A design needs 2 replications or more.")
+        raise NotApplicable("A design needs at least 2 replications.")
     if not (0 < target <= 1 if of == "gold" else target > 0):
-        what = "a share of right labels above 0, at most 1" if of == "gold" else "a width above 0"
+        what = "a share of correct labels above 0, up to 1" if of == "gold" else "a width above 0"
         raise NotApplicable(f"The target is {target:g}: give {what}.")
 
 

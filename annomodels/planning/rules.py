@@ -93,7 +93,7 @@ FIRST = (
     Rule(
         "stack",
         lambda f: f.usual == "stack",
-        "Coders often err on the same items. The stack measures how much, and lets the votes count "
+        "Coders often err on the same items. The stack measures how much, and weights the votes "
         "accordingly. It is calibrated on public data sets with known truth. These data have "
         "{coders:,} coders and a median of {per_item:g} labels per item.",
     ),
@@ -128,12 +128,12 @@ ALSO = (
         "ordinal",
         lambda f: f.scale == "ordinal" and f.labels >= 3,
         "The {labels} labels are ordered: this model gives every coder cut-points on one line, so "
-        "that near misses count as near.",
+        "near misses count as small errors.",
     ),
     Rule(
         "class-conditional",
         lambda f: f.per_coder < CODER_MATRIX and f.labels >= 3,
-        "It has {labels} numbers for each coder instead of a whole matrix, which suits few labels "
+        "It has {labels} numbers for each coder instead of a full matrix, which suits few labels "
         "per coder ({per_coder:g} for the median coder).",
     ),
     Rule(
@@ -156,8 +156,8 @@ ALSO = (
     Rule(
         "spammers",
         lambda f: f.coders >= CROWD and f.scale == "nominal",
-        "Among {coders:,} coders some may not look at the items: this model estimates for each "
-        "coder the probability of that.",
+        "Some of {coders:,} coders may not look at the items: this model estimates that "
+        "probability for each coder.",
     ),
 )
 
