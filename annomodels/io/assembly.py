@@ -202,7 +202,7 @@ def _check_coders(source: Source, files: Sequence[File], coders: Collection[obje
         way = " ".join(f"{name}={path}" for name, path in pairs[:_NAMED])
         way += " ..." if len(pairs) > _NAMED else ""
         whole = f"{next(iter(coders))}={shlex.quote(str(source.path))}"
-    what = f"All answers in the {len(files):,} files are of one coder, {next(iter(coders))!r}."
+    what = f"All answers in the {len(files):,} files are by one coder, {next(iter(coders))!r}."
     remedy = f"If each {kind} is the work of one coder, name the coders: {way}."
     remedy += f" If one coder did all the work, name that coder: {whole}."
     raise AnnotationError(what, source.name, remedy, code="one-coder")

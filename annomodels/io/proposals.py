@@ -136,7 +136,7 @@ def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source
     if len(alike) > 1:
         every = problem.options[0][1] == EVERY_SHEET
         remedy = problem.remedy if every else f"{remedy} Save those of coders as files."
-        remedy += f" If {some(alike)} are of one coder each, add a column that names the items."
+        remedy += f" If {some(alike)} have one coder each, add a column that names the items."
     return replace(problem, what=what, remedy=remedy)
 
 

@@ -184,8 +184,8 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     entry = setup.request.coefficient
     if entry.each_pair or not setup.request.nominal:
         raise NotApplicable(
-            f"{setup.request.title} cannot be taken apart by label: a label against the rest is "
-            "nominal and takes all coders together. Use alpha, k, multi_kappa, s or ac1 with "
+            f"{setup.request.title} cannot be split by label: a label against the rest is "
+            "nominal and pools all coders. Use alpha, k, multi_kappa, s or ac1 with "
             'distance="nominal".'
         )
 

@@ -93,8 +93,8 @@ def set_up(
         taken_apart = entry.expectation in (None, *EXPECTED)
     if request is None or not taken_apart:
         raise NotApplicable(
-            f"{find(name).title} cannot be taken apart this way. Use alpha, k, multi_kappa, s, "
-            "ac1 or percent."
+            f"{find(name).title} cannot be split this way. Use alpha, k, multi_kappa, s, ac1 or "
+            "percent."
         )
     rows = prepare(data, duplicates, by_group(data, resample))
     # never merge items of different groups, because groups may be requested
