@@ -243,7 +243,7 @@ def test_em_with_an_executor_is_em(data):
 
 
 def test_what_is_no_executor_is_refused(data):
-    with pytest.raises(NotApplicable, match="'thread' is not known"):
+    with pytest.raises(NotApplicable, match="'thread' is unknown"):
         am.fit(data, "hierarchical", executor="thread")
     with ThreadPoolExecutor(1) as pool, pytest.raises(NotApplicable, match="Dask client"):
         am.fit(data, "hierarchical", executor=pool)
