@@ -49,7 +49,7 @@ def from_hf(dataset: Any, **reading: Any) -> Annotations:
         raise NotApplicable(f"The data set has splits ({splits}). Choose one: dataset['train'].")
     if not (hasattr(dataset, "features") and hasattr(dataset, "to_dict")):
         made = type(dataset).__name__
-        raise NotApplicable(f"{made!r} is no Hugging Face data set. Use Annotations.from_frame.")
+        raise NotApplicable(f"{made!r} is not a Hugging Face data set. Use Annotations.from_frame.")
     columns = dataset.to_dict()
     for name, feature in dataset.features.items():
         names = getattr(getattr(feature, "feature", feature), "names", None)

@@ -98,7 +98,7 @@ def _is_method(value: object) -> bool:
 
 
 def _warn(old: str, new: str) -> None:
-    text = f"The name {old} goes with the next release: write {new}."
+    text = f"The name {old} will be removed in the next release: use {new}."
     # shorter than the file names: Python 3.13 does not skip a file by its full name
     skipped = (__file__.removesuffix("py"), "<frozen abc")
     warnings.warn(text, DeprecationWarning, skip_file_prefixes=skipped)

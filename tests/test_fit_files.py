@@ -326,11 +326,11 @@ def test_garbled_fits_are_refused(count, files, tmp_path):
 
 UNREAD = {
     "huge": "far larger than its file",
-    "one packed text, many times": "texts are packed",
-    "one text, many times": "names one text many times",
+    "one packed text, many times": "texts are compressed",
+    "one text, many times": "refers to one text many times",
     "groups in groups": "a group that no fit has",
     "many groups": "more parts than a fit has",
-    "many attributes": "says more of a part",
+    "many attributes": "more attributes than a fit writes",
 }
 
 

@@ -60,7 +60,7 @@ def test_set_valued_labels_survive_saving(tmp_path):
 def test_a_file_is_not_overwritten_unasked(fit, tmp_path):
     path = tmp_path / "fit.nc"
     path.write_text("mine")
-    with pytest.raises(am.errors.AnnomodelsError, match="file of this name"):
+    with pytest.raises(am.errors.AnnomodelsError, match="file with this name"):
         fit.save(path)
     assert path.read_text() == "mine"
     fit.save(path, force=True)
@@ -168,5 +168,5 @@ def test_options_that_the_engine_does_not_know_are_refused_together():
         am.errors.NotApplicable, match=r"extend= \(gibbs\), target_accept= \(nuts\)"
     ):
         am.fit(data, engine="em", seed=1, extend=False, target_accept=0.8)
-    with pytest.raises(am.errors.NotApplicable, match=r"'gibbs' does not know starts= \(em\)"):
+    with pytest.raises(am.errors.NotApplicable, match=r"'gibbs' does not support starts= \(em\)"):
         am.fit(data, "hierarchical", engine="gibbs", seed=1, starts=3)

@@ -72,11 +72,11 @@ def test_every_result_is_html_with_rounded_numbers(outputs):
         assert html.count("<tr") <= 80, cell
     assert [cell for cell in TEXTS if "<p>" not in outputs[cell].get("text/html", "")] == []
     gold = outputs["fit.gold()"]["text/html"]
-    assert "12 of 200 rows, the least certain first; .table has all." in gold
+    assert "12 of 200 rows, least certain first; .table has all." in gold
     assert re.search(r">\d × \w+, \d × \w+", gold)
     assert '<td style="text-align:left">pos</td>' in gold
     items = outputs["fit.items()"]["text/html"]
-    assert "12 of 200 rows, the least certain first; .table has all." in items
+    assert "12 of 200 rows, least certain first; .table has all." in items
     assert ">easy</td>" not in items
     assert "hard or contested" not in items
     assert ">Items</th>" in outputs["am.agreement(grades)"]["text/html"]

@@ -56,7 +56,7 @@ def answers_of(
     if twice:
         names = some([*dict.fromkeys(fit.data.items[items[item]] for item in twice)])
         what = f"{counted(len(twice), 'item')} with more than one truth: {names}."
-        raise AnnotationError(what, _source(given), "Give one answer for each item.")
+        raise AnnotationError(what, _source(given), "Give one answer per item.")
     codes, truth = (np.array(list(part), dtype=np.int64) for part in (known, known.values()))
     notes: list[str] = []
     is_open = fit.data.known[codes] < 0
@@ -71,7 +71,7 @@ def answers_of(
         what = "None of the judged items is among those that were drawn."
         if not is_open.any():
             what = "The fit already used the true labels of all these items, so they test nothing."
-        remedy = f"Judge the items that {Verb('am.audit', 'annomodels audit')} drew of this fit."
+        remedy = f"Judge the items that {Verb('am.audit', 'annomodels audit')} drew from this fit."
         raise AnnotationError(what, _source(given), remedy)
     if len(set(truth[drawn].tolist())) == 1 and fit.data.n_labels > 1:
         only = label_text(fit.data.labels[int(truth[drawn][0])])
@@ -99,7 +99,7 @@ def read_answers(
     unknown = [item for item in found if item not in items]
     if unknown:
         what = f"{counted(len(unknown), 'judged item')} not in the data: {some(unknown)}."
-        remedy = f"Use the names that items have there, such as {some(list(data.items)[:3])}."
+        remedy = f"Use the item names of the data, such as {some(list(data.items)[:3])}."
         problems.append(Problem(what, _source(given), remedy))
     strange = {truth: item for item, truth in found.items() if truth not in labels}
     if strange:
@@ -197,16 +197,16 @@ def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int)
     if wrong:
         what = f"{counted(len(wrong), 'weight')} that {'is' if len(wrong) == 1 else 'are'} no "
         what += f"number above 0: of {some(wrong)}."
-        raise AnnotationError(what, "weights", "Give 1 over the chance to be drawn.")
+        raise AnnotationError(what, "weights", "Give 1 / probability of being drawn.")
     weights = np.array([float(value) for value in values])
     if not 1 / MOST_OFF <= weights.sum() / total <= MOST_OFF:
         what = (
-            f"The weights do not fit the sample: they add up to {weights.sum():,.6g}, and there "
+            f"The weights do not match the data: they add up to {weights.sum():,.6g}, but there "
             f"are {total:,} items."
         )
         remedy = (
-            "A weight is the inverse of the probability of being drawn: of 60 items drawn out of "
-            "600 alike, each has the weight 10."
+            "A weight is the inverse of the probability of being drawn: if 60 of 600 items are "
+            "drawn with equal chances, each has the weight 10."
         )
         raise AnnotationError(what, "weights", remedy)
     return weights

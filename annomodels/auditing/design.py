@@ -238,7 +238,7 @@ def read_design(path: str | os.PathLike[str], of: Items) -> Design:
     except AnnotationError:
         raise
     except (KeyError, TypeError, ValueError):
-        what = "This does not say how audited items were drawn."
+        what = "This is not a design: it does not say how the audited items were drawn."
         draw = Verb("am.audit", "annomodels audit")
         remedy = f"Draw items with {draw}, and give the design that it saved."
         raise AnnotationError(what, source, remedy) from None
@@ -258,7 +258,7 @@ def of_these_data(mark: str, of: Items, source: str) -> None:
     if mark != of.labels:
         what = "These items were drawn from a fit of other data."
         again = Verb("am.audit without earlier=", "annomodels audit --start-over")
-        remedy = f"Give the fit that they were drawn from, or draw items of this fit: {again}."
+        remedy = f"Give the fit that they were drawn from, or draw items from this fit: {again}."
         raise AnnotationError(what, source, remedy)
 
 

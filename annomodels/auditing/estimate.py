@@ -244,9 +244,9 @@ class Estimate(Summary):
             If the estimate is of other data, or of another fit.
         """
         if belief_mark(fit) != self.mark:
-            what = "The estimate is of other data than this fit, or of another fit of them."
+            what = "The estimate belongs to other data, or to another fit of these data."
             remedy = (
-                f"Give the fit that was given to {Verb('am.estimate', 'annomodels estimate')}, as "
+                f"Give the fit that was passed to {Verb('am.estimate', 'annomodels estimate')}, as "
                 "it was before the audit."
             )
             raise AnnotationError(what, "estimate", remedy)
@@ -351,7 +351,7 @@ def estimate(
         raise NotApplicable(f"{Option('use', use)} is unknown. Use 'audit' or 'fit'.")
     if audit is not None and (use is not None or weights is not None):
         raise NotApplicable(
-            f"How the items were drawn is in the audit: leave out {Option('use')} and "
+            f"The audit already contains how the items were drawn: leave out {Option('use')} and "
             f"{Option('weights')}."
         )
     if weights is not None and use is not None:

@@ -37,7 +37,7 @@ def audited(fit: Fit | SpanFit) -> Items:
     if is_of_spans(fit):
         return Documents(fit)
     if fit.model.truth != "class":
-        raise NotApplicable("Nothing to audit here: the truth of an item is no class.")
+        raise NotApplicable("Nothing to audit here: the truth of an item is not a class.")
     if reason := fit.unsupported("gold"):
         raise NotApplicable(f"Nothing to audit here: {reason}.")
     return Items(fit)
@@ -172,25 +172,25 @@ def audit(
     else:
         if among is not None:
             raise NotApplicable(
-                f"Later rounds draw from the items of the first: leave out {Option('among')}."
+                f"Later rounds draw from the items of the first round: leave out {Option('among')}."
             )
         design = designed(earlier, of)
         if design.fingerprint != of.mark:
             what = "The earlier rounds were drawn from another fit of these data."
             remedy = (
-                "Draw from the fit that they were drawn from, or begin again "
+                "Use the fit that the earlier rounds were drawn from, or start over "
                 f"{Verb('without earlier=', 'with annomodels audit --start-over')}."
             )
             raise AnnotationError(what, "earlier", remedy)
     part, had = of.open(design.among), design.items(of.names)
     room = int(part.sum()) - len(had)
     if room < 1:
-        what = f"All {word}s that could be judged have been drawn."
+        what = f"All {word}s that can be judged have been drawn."
         raise AnnotationError(what, remedy=f"Estimate from the judged {word}s.")
     if size is not None and size > room:
         already = counted(len(had), f"{word} is", f"{word}s are")
         taken = f": {already} already drawn" if len(had) else ""
-        what = f"The audit asks for {counted(size, word)}, and {room:,} can be drawn{taken}."
+        what = f"The audit asks for {counted(size, word)}, but only {room:,} can be drawn{taken}."
         raise AnnotationError(what, remedy=f"Ask for at most {room:,}.")
     model = None if is_of_spans(fit) else (of.p, part, calibration_prior(fit))
     forecast = [] if model is None else forecast_widths(*model)

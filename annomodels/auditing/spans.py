@@ -84,8 +84,8 @@ def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Sp
             not isinstance(spans, Spans)
             or len({n for each in spans.seen.values() for n in each}) != 1
         ):
-            what = "This is neither a table with document, start, end and label, nor the spans of "
-            raise AnnotationError(f"{what}one expert.", source, "Give one of them.")
+            what = "This is neither a table with document, start, end and label nor the spans of "
+            raise AnnotationError(f"{what}one expert.", source, "Give one of these.")
         found = {name: set() for name in spans.seen}
         for span in spans.spans:
             found[span.document].add((span.start, span.end, span.label))
@@ -100,7 +100,7 @@ def judged_spans(fit: SpanFit, given: str | os.PathLike[str] | pd.DataFrame | Sp
         what = f"{counted(len(strange), 'judged document')} not in the data: {some(strange)}."
         raise AnnotationError(what, source, f"The documents are {some(sorted(known)[:3])}.")
     if not found:
-        what = "No document is judged: start, end and label are empty."
+        what = "No document was judged: the columns start, end and label are empty."
         remedy = f"Fill in a row for each span, or {NONE} as the label of a document without one."
         raise AnnotationError(what, source, remedy)
     return {name: frozenset(marks) for name, marks in found.items()}
@@ -126,7 +126,7 @@ def estimate_spans(
     model = fit.documents(threshold).set_index("document")
     used = [name for name in model.index if name in judged and (drawn is None or name in drawn)]
     if len(used) < _FEWEST:
-        what = f"{counted(len(used), 'document')} of those that were drawn judged."
+        what = f"Only {counted(len(used), 'drawn document')} judged."
         raise AnnotationError(what, "audit", f"Judge at least {_FEWEST} of them.")
     gold: dict[str, set[tuple[int, int, str]]] = {name: set() for name in model.index}
     marks = fit.gold(threshold).table[["document", "start", "end", "label"]]

@@ -48,7 +48,7 @@ def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
     found = {place[item]: name for item, name in given.items() if item in place}
     if not found:
         what = f"None of these items is in the fit: {some(list(given))}."
-        remedy = f"Use the names that items have there, such as {some(list(fit.data.items)[:3])}."
+        remedy = f"Use the item names of the fit, such as {some(list(fit.data.items)[:3])}."
         raise AnnotationError(what, remedy=remedy)
     names = tuple(sorted(set(found.values()), key=label_text))
     code = {name: n for n, name in enumerate(names)}
@@ -376,7 +376,7 @@ def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
     texts = [label_text(label) for label in wins]
     if len(texts) != 2 or texts[0] == texts[1] or not set(texts) <= set(place):
         raise NotApplicable(
-            f"{Option('wins', wins)}: name the two labels that say which system won, of "
+            f"{Option('wins', wins)}: name the two labels that say which system won: two of "
             f"{some(t.data.labels)}."
         )
     return place[texts[0]], place[texts[1]]

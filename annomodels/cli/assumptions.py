@@ -83,7 +83,7 @@ def numbers_from(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", text, re.ASCII)
     if found is None:
         raise click.UsageError(
-            f"{text!r} is not a number; write 5, or 2-6 for the fewest and most."
+            f"{text!r} is not a number; write 5, or 2-6 for a minimum and a maximum."
         )
     return int(found[1]), int(found[2] or found[1])
 

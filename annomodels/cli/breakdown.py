@@ -59,7 +59,7 @@ def distance_of(given: str | None, data: Annotations, sets: bool) -> str | list[
         )
     if given is None:
         if are_sets:
-            note("note: Distance between sets: masi; --distance jaccard or nominal takes another.")
+            note("note: Distance between sets: masi; change it with --distance.")
         return "masi" if are_sets else None
     if not Path(given).is_file():
         return given

@@ -106,7 +106,7 @@ def _genre(pattern: str | None) -> Any:
     try:
         found = re.compile(pattern)
     except re.error as error:
-        raise click.UsageError(f"--read genre={pattern!r} is no valid pattern: {error}.") from None
+        raise click.UsageError(f"--read genre={pattern!r} is not a pattern: {error}.") from None
     if found.groups < 1:
         raise click.UsageError(f"--read genre={pattern!r} has no group: write '(.*)_'.")
 
@@ -128,7 +128,7 @@ def say(documents: Sequence[Document]) -> None:
         for text in document.notes:
             alike.setdefault(getattr(text, "code", text), []).append(f"{document.id}: {text}")
     for texts in list(alike.values())[:8]:
-        more = f" The same, with other numbers, of {counted(len(texts) - 1, 'more text')}."
+        more = f" The same applies, with other numbers, to {counted(len(texts) - 1, 'more text')}."
         note(f"note: {texts[0]}{more if len(texts) > 1 else ''}")
     if len(alike) > 8:
         note(f"note: {counted(len(alike) - 8, 'more note')} of other kinds.")

@@ -71,12 +71,12 @@ def _read(error: BaseException, session: Session) -> tuple[int, str]:
 
     match error:
         case KeyboardInterrupt() | click.Abort():
-            return INTERRUPTED, "Interrupted; no output is left half-written."
+            return INTERRUPTED, "Interrupted. No output is incomplete."
         case click.UsageError():
             text = error.format_message()
             said = ACTION.search(text) or (type(error) is click.UsageError and OWN.search(text))
             if error.ctx and not said:  # unless the message names a fix
-                text += f"\n  fix:   {error.ctx.command_path} --help shows what it takes."
+                text += f"\n  fix:   {error.ctx.command_path} --help shows all options."
             return USAGE, text
         case click.ClickException():
             return USAGE, error.format_message()
@@ -105,10 +105,10 @@ def _read(error: BaseException, session: Session) -> tuple[int, str]:
             sampling = session.verb in ("fit", "run")
             remedy = "Use fewer --draws or --chains, or fit parts of the data."
             remedy = remedy if sampling else "Use a part of the data, or a larger computer."
-            return DATA, str(Problem("The memory is not enough for these data.", remedy=remedy))
+            return DATA, str(Problem("These data need more memory.", remedy=remedy))
     first = next(iter(str(error).splitlines()), "")
     if names := _environment(error):
-        what = f"The compiler fails with {' and '.join(names)} in the environment: {first[:80]}"
+        what = f"The compiler fails with {' and '.join(names)} set in the environment: {first[:80]}"
         return USAGE, str(Problem(what, remedy=f"Run it without: unset {' '.join(names)}"))
     if session.loaded:  # others may have written it
         what = f"The fit lacks what this command needs ({type(error).__name__}: {first[:80]})."

@@ -178,7 +178,7 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     # the command may contain a file named after a person
     names = new_names(labels)
     if model is not None:
-        raise click.UsageError("--anonymize renames the coders, whom --prior-from knows by name.")
+        raise click.UsageError("--anonymize hides the names that --prior-from needs.")
     model = asked_model(job.sampling, labels, names)
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 

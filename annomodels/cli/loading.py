@@ -219,7 +219,7 @@ def load_fit(name: str) -> Any:
     if not path.exists() and (problem := unreadable(path)):
         raise AnnotationError(problem)
     if path.suffix.lower() in TABLES and path.is_file():
-        what = "This is a table, and the command takes a fit."
+        what = "This is a table, but the command needs a saved fit."
         remedy = f"Fit the labels first: annomodels run {shlex.quote(name)}"
         raise AnnotationError(Problem(what, name, remedy))
     found = load(path)
@@ -237,7 +237,7 @@ def _bundled(name: str, reading: Reading) -> Annotations:
     given = [flag_of(key) for key in changed(reading) if key not in ("scale", "format")]
     if given:
         raise click.UsageError(
-            f"A bundled data set is read as it is: leave out {', '.join(given)}."
+            f"A bundled data set does not need options for reading: leave out {', '.join(given)}."
         )
     data = load_bundled(name)
     if not isinstance(reading["scale"], str):
@@ -301,8 +301,8 @@ def with_truth_column(job: Job) -> Job:
         raise click.UsageError(f"--truth names {len(named)} columns: {', '.join(named)}. Name one.")
     if job.true_labels.use not in (None, "fit"):
         raise click.UsageError(
-            f"--use {job.true_labels.use} needs a file of true labels; the column {named[0]!r} "
-            "teaches the fit."
+            f"--use {job.true_labels.use} needs a file of true labels; the column {named[0]!r} is "
+            "used to fit the model."
         )
     rest = tuple(path for path in job.true_labels.paths if path not in named)
     truth = Truth(rest, job.true_labels.use if rest else None)
@@ -333,7 +333,7 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
     """
     if not truth.paths:
         if truth.use is not None:
-            raise click.UsageError("--use goes with --truth.")
+            raise click.UsageError("--use needs --truth.")
         return Truths()
     files: dict[str, list[str]] = {"fit": [], "test": [], "audit": []}
     # the page's command names the design of an audit, since it writes to another folder

@@ -354,7 +354,7 @@ def sample_options(command: Command) -> Command:
             "type": str,
             "callback": _seconds,
             "metavar": "TIME",
-            "help": "Stop sampling after 90, 90s, 10m or 1h30m and keep what there is.",
+            "help": "Stop sampling after 90, 90s, 10m or 1h30m and keep the draws so far.",
         },
     }
 
@@ -383,8 +383,9 @@ def truth_options(command: Command) -> Command:
         ),
         option(
             "--use",
-            "Use of the true labels: teach the fit; test it, held back; or audit it, for items "
-            "drawn at random [default: audit for items that `annomodels audit` drew, else fit].",
+            "Use of the true labels: fit the model with them; test the fit with them; or audit it, "
+            "for items drawn at random [default: audit for items that `annomodels audit` drew, "
+            "else fit].",
             USES,
         ),
     ]

@@ -88,7 +88,7 @@ def fit_data(
         detail(sentence)
     if stopped := _stopped(result):
         why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
-        warn(f"Sampling {why}; the draws until then are kept.")
+        warn(f"Sampling {why}; the draws so far are kept.")
     return result
 
 
@@ -153,7 +153,7 @@ def asked_model(
             raise click.UsageError("--groups and --covariates cannot both be used.")
         if not grouping:
             raise click.UsageError(
-                f"--groups goes with the hierarchical model, not with --model {sampling.model}."
+                f"--groups needs the hierarchical model, not --model {sampling.model}."
             )
         groups = groups_from(sampling.groups).items()
         return GroupedCoders(groups={new.get(coder, coder): group for coder, group in groups})

@@ -116,7 +116,7 @@ def remarks(spans: Spans) -> list[str]:
     if alone := sum(len(names) == 1 for names in people.values()):
         found.append(
             f"{counted(alone, 'document')} of {len(people):,} read by one coder: their spans rest "
-            "on what other documents tell of the coder."
+            "on what other documents show about the coder."
         )
     used: dict[str, set[str]] = {who: set() for who in spans.coders}
     for span in spans.spans:

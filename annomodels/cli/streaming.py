@@ -78,6 +78,6 @@ def refuse_the_rest(job: Job) -> None:
         raise click.UsageError(f"{what}{rest}.")
     if given:
         raise click.UsageError(
-            "--stream reads long tables as they are and fits them block by block, with a stack or "
-            f"a model from pooled to hierarchical: leave out {', '.join(given)}."
+            "--stream reads long tables without changes and fits them block by block, with a stack "
+            f"or a model from pooled to hierarchical: leave out {', '.join(given)}."
         )

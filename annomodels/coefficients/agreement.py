@@ -189,7 +189,7 @@ def agreement(
     if labels is not None:
         if not isinstance(labels, Iterable):
             raise NotApplicable(
-                f"labels={labels!r} is not a label set. Name all labels, used or not."
+                f"labels={labels!r} is not a label set. Give a list of all labels, used or not."
             )
         data = with_labels(data, tuple(labels))
     shares = None
@@ -198,7 +198,7 @@ def agreement(
     chances = None if chance is None else item_chances(data, chance)
     given: object = undefined
     if not isinstance(given, (int, float)):
-        hint = ' The rules of "label-given" are about groups of items.'
+        hint = ' The rules of "label-given" apply to groups of items.'
         raise NotApplicable(
             f"undefined={undefined!r} is not a number. Give one, for instance 0."
             f"{hint if given == 'label-given' else ''}"
@@ -476,8 +476,8 @@ def _check(
     only = "interval" if entry.numeric else "nominal"
     if given is not None and not entry.weighted and given.name not in ("nominal", only):
         raise NotApplicable(
-            f"{entry.title} takes no distance but {only}. "
-            f"These take {given.name!r}: {_those('weighted')}."
+            f"{entry.title} supports only the distance {only}. These take {given.name!r}: "
+            f"{_those('weighted')}."
         )
     if missing is not None and missing not in entry.missing:
         raise NotApplicable(
@@ -486,12 +486,12 @@ def _check(
         )
     if margins is not None and not entry.margins:
         raise NotApplicable(
-            f"{entry.title} takes no distribution of labels from elsewhere. "
-            f"These take margins: {_those('margins')}."
+            f"{entry.title} does not support a given distribution of labels. These take margins: "
+            f"{_those('margins')}."
         )
     if chance is not None and not entry.chance:
         raise NotApplicable(
-            f"{entry.title} takes no chance levels of items. These do: {_those('chance')}."
+            f"{entry.title} does not support chance levels of items. These do: {_those('chance')}."
         )
 
 

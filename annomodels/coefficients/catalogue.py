@@ -20,13 +20,13 @@ class Coefficient:
     name: str  # its name in tables and calls
     title: str  # name in print
     aliases: tuple[str, ...]  # other names a user may type, in lower case with underscores
-    citation: str  # source
+    citation: str
     doi: str = ""
     # method for the expected disagreement, a key of :data:`~.formulas.EXPECTED` or
     # :data:`~.formulas.STATISTICS`; None for observed agreement
     expectation: str | None = None
-    two_coders_only: bool = False  # whether it is defined for exactly two coders
-    two_labels_only: bool = False  # whether it is defined for exactly two labels
+    two_coders_only: bool = False
+    two_labels_only: bool = False
     numeric: bool = False  # whether the labels must be numbers
     instead: str | Verb = ""  # alternative when it does not apply
     by_coder: bool = False  # whether it matters which coder gave which label
@@ -86,8 +86,8 @@ _ELSEWHERE = {
         "labels: icc_1k, icc_ak, icc_ck."
     ),
     "alphau": (
-        "Alpha for units on a continuum takes other data than labels of items. "
-        "Use annomodels.coefficients.alpha_u(annomodels.coefficients.Units.from_records(...))."
+        "Alpha for units on a continuum needs marked units, not labels of items. Use "
+        "annomodels.coefficients.alpha_u(annomodels.coefficients.Units.from_records(...))."
     ),
 }
 _ELSEWHERE |= {

@@ -296,13 +296,13 @@ def _checked(
         unknown = sorted({str(u.coder) for _, u in units} - set(map(str, coders)))
         if unknown:
             names = ", ".join(unknown[:SHOWN])
-            wrong = f"Units by coders who are not declared: {names}."
+            wrong = f"Units by undeclared coders: {names}."
             declared = f"coders {', '.join(map(str, coders))}"
             remedy = "Name all coders, or leave coders= out."
             found.append(Problem(wrong, declared, remedy))
     for number, u in units:
         if done is not None and (u.text, u.coder) not in done:
-            wrong = f"Coder {u.coder!r} marked a unit in text {u.text!r} without working on it."
+            wrong = f"Coder {u.coder!r} marked a unit in text {u.text!r}, which is not in done=."
             remedy = "Add the pair (text, coder) to done=."
             found.append(Problem(wrong, f"row {number}", remedy))
     _refuse(found)
@@ -313,7 +313,7 @@ def _pairs(done: Iterable[Any]) -> set[tuple[Hashable, Hashable]]:
     listed = list(done)
     wrong = [x for x in listed if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2]
     if wrong:
-        remedy = "Name the text and the coder of everybody who worked on a text."
+        remedy = "List each pair of a text and a coder who worked on it."
         raise AnnotationError(f"{wrong[0]!r} is not a pair (text, coder).", "done", remedy)
     return {(text, coder) for text, coder in listed}
 
@@ -334,7 +334,7 @@ def _read(row: Sequence[Any], where: str) -> Unit | Problem:
         what = f"start {start!r} and end {end!r} are not both numbers."
         return Problem(what, where, "Give positions as numbers.")
     if last <= first:
-        remedy = "The end is the first position after the unit, so it is larger than the start."
+        remedy = "The end is the first position after the unit, so it must exceed the start."
         return Problem(f"The unit from {first:g} to {last:g} has no length.", where, remedy)
     return Unit(text, coder, first, last, label)
 
@@ -359,7 +359,7 @@ def _check_spans(
         first, last = known.get(unit.text, (-math.inf, math.inf))
         if unit.start < first or unit.end > last:
             wrong = (
-                f"The unit from {unit.start:g} to {unit.end:g} lies beyond text {unit.text!r}, "
+                f"The unit from {unit.start:g} to {unit.end:g} is not within text {unit.text!r}, "
                 f"which goes from {first:g} to {last:g}."
             )
             remedy = "Fix the positions, or lengths= and begins=."
@@ -423,7 +423,6 @@ class Layer:
         return d_o.reshape(weights.shape[:-1]), self._expected(batch).reshape(weights.shape[:-1])
 
     def _expected(self, weights: Floats) -> Floats:
-        """Compute the expected disagreement, shape [draw]."""
         size, units = self.size, self.units @ weights.T
         among = (units.sum(axis=0) - 1) / 3 * ((2 * size**3 - 3 * size**2 + size) @ units)
         # a gap that holds a unit holds all shorter ones
@@ -557,7 +556,7 @@ def alpha_u(
 def _require_units(units: object, name: str) -> None:
     if not isinstance(units, Units):
         raise NotApplicable(
-            f"{name} takes units of a continuum: annomodels.coefficients.Units.from_records(...). "
+            f"{name} needs units of a continuum: annomodels.coefficients.Units.from_records(...). "
             "For labels of items use annomodels.agreement."
         )
 

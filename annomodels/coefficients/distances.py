@@ -241,10 +241,10 @@ class Computed(Distance):
     name: str  # what the user called it
     # from two broadcastable arrays of label codes to their distances
     between: Callable[[Ints, Ints], Floats]
-    n_labels: int  # size of the label set
+    n_labels: int
     # distance that counts as no agreement, if it is not the largest distance
     unit: float | None = None
-    note: str = ""  # note for the reader
+    note: str = ""
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
         return self.between(first, second)
@@ -290,8 +290,8 @@ MANY_LABELS = 2_000
 RULES = "A distance is symmetric, never negative, and 0 from a label to itself."
 ONE_SIDED = (
     "Two labels of an item have no order, so a distance has no direction. Functions for raw labels "
-    "elsewhere (irrCAC's) use the mean of both directions without a word: give (table + table.T) "
-    "/ 2 to get their numbers."
+    "elsewhere (irrCAC's) silently use the mean of both directions: give (table + table.T) / 2 to "
+    "get their numbers."
 )
 
 
@@ -339,8 +339,8 @@ def make_distance(
 def _few(labels: Sequence[Hashable]) -> None:
     if len(labels) > MANY_LABELS:
         raise NotApplicable(
-            f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "
-            f"labels are too many (at most {MANY_LABELS:,}). Use a numeric distance."
+            f"A distance function is evaluated for all pairs of labels; {len(labels):,} labels are "
+            f"too many (at most {MANY_LABELS:,}). Use a numeric distance."
         )
 
 
@@ -348,7 +348,7 @@ def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
     n, note = len(labels), ""
     if table.shape == (n, n) and n > 1 and (np.diag(table) == 1).all() and (table <= 1).all():
         table = 1.0 - table
-        note = "The table has 1 on its diagonal and was taken as weights of agreement."
+        note = "The table has 1 on its diagonal and was treated as weights of agreement."
     if table.shape != (n, n):
         raise AnnotationError(
             f"The table of distances has the shape {table.shape}, but there are {n} labels.",
@@ -397,15 +397,15 @@ def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool)
         )
     if not (numeric or ordered):
         raise NotApplicable(
-            f"The distance {name!r} needs an order, but the labels are words without one. "
-            f"Give them in their order: {Option('labels', ['low', 'mid', 'high'])}."
+            f"The distance {name!r} needs an order, but the labels are words without an order. "
+            f"Give the labels in their order: {Option('labels', ['low', 'mid', 'high'])}."
         )
     n = len(x)
     if name == "ordinal":
         if numeric and (np.diff(x) <= 0).any():
             raise NotApplicable(
-                "The labels are numbers but do not stand in increasing order. "
-                "Declare them in their order, or use numbers that increase."
+                "The labels are numbers but are not in increasing order. Declare them in "
+                "increasing order, or use numbers that increase."
             )
         return Ordinal()
     if name == "interval":

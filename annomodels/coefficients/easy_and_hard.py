@@ -66,7 +66,7 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Su
     drawn = np.empty((3, 0))
     if isinstance(agreement, Agreement):
         if expected is not None:
-            raise NotApplicable("expected= goes with a number; a coefficient has its own.")
+            raise NotApplicable("expected= is for a number; a coefficient already has one.")
         if agreement.kind != "agreement" or math.isnan(agreement.expected):
             raise NotApplicable(
                 f"{agreement.title} has no expected agreement of labels. "

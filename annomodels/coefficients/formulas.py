@@ -70,7 +70,7 @@ def _icc(name: str) -> Callable[[Tables, Distance, Floats], Evaluated]:
     def evaluate(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
         if not isinstance(distance, Squared):
             raise NotApplicable(
-                f"An intraclass correlation takes the distance 'interval', not {distance.name!r}."
+                f"An intraclass correlation needs the distance 'interval', not {distance.name!r}."
             )
         k = tables.n_coders
         weight = np.maximum(tables.pooled.sum(-1, keepdims=True), np.finfo(float).tiny)

@@ -119,7 +119,7 @@ def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -
         coders=n_coders, labels=n_labels, instead=instead, shared=FEW_SHARED
     )
     if reason == "no_complete_items" and entry.numeric:
-        text += ' alpha with distance="interval" takes items with missing labels.'
+        text += ' alpha with distance="interval" supports missing labels.'
     return text
 
 

@@ -171,7 +171,7 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
     if duplicates == "error" and data.repeats:
         same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
         at = int(np.flatnonzero(same)[0])
-        what = f"{counted(data.repeats, 'label')} repeat one of the same coder on the same item."
+        what = f"{counted(data.repeats, 'label')} repeat an earlier one of the same coder and item."
         remedy = 'Take duplicates="first" or "last" to leave them out, "keep" to count them.'
         raise AnnotationError(
             what,
@@ -427,7 +427,7 @@ class Sample:
     shape: Floats  # shape of the Gamma weight of each unit [unit]
     unit: Ints  # unit of each item [item]
     n_units: int  # number of units in the data: items, or documents if these are resampled
-    documents: bool  # whether the units are documents
+    documents: bool
     recipe: str  # one sentence on how the draws are made
 
     @property
@@ -490,8 +490,8 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
 @dataclass(frozen=True, eq=False)
 class Request:
     coefficient: Coefficient  # its entry in the catalogue
-    distance: Distance  # distance between labels
-    convention: str  # convention for missing labels
+    distance: Distance
+    convention: str
     # label proportions that replace the observed distribution [label]
     margins: Floats | None = None
     chance: Floats | None = None  # chance level of each item of the data [item]
@@ -515,6 +515,6 @@ class Basis:
     data: Annotations  # annotations, with the label set in use
     rows: Rows  # the same, with repeats resolved
     sample: Sample  # items and the distribution of their weights
-    request: Request  # coefficient, distance and convention
+    request: Request
     draws: int  # number of draws and their seed
     seed: int

@@ -206,8 +206,8 @@ def parts_of(documents: Sequence[Document], by: By | None) -> dict[str, list[Doc
 
 
 TOO_FEW = (
-    f"No interval: it takes {FEWEST} texts, because within a text the labels of a chain change "
-    "together."
+    f"No interval: it needs {FEWEST} texts, because the labels of a chain change together within a "
+    "text."
 )
 
 

@@ -118,8 +118,8 @@ def overlap(
         ]
         what = f"The two clusterings are not about the same mentions: {'; '.join(parts)}."
         remedy = (
-            'Use missing="singleton" if such a mention corefers with nothing for the other '
-            'coder, or missing="drop" to compare the shared ones only.'
+            'Use missing="singleton" if such a mention is a singleton for the other coder, or '
+            'missing="drop" to compare only the shared mentions.'
         )
         raise AnnotationError(what, remedy=remedy)
     if missing == "singleton":

@@ -218,7 +218,7 @@ def _of_two(
     what = (
         f"Unknown coder {strange[0]!r}."
         if strange
-        else f"The documents have {len(coders)} coders, and two have to be compared."
+        else f"The documents have {len(coders)} coders, but a comparison needs two."
     )
     remedy = f"Name two of {', '.join(coders[:12])}."
     raise AnnotationError(what, remedy=remedy)

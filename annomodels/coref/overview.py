@@ -238,7 +238,7 @@ def coder_table(
         rows.append((coder, *counts, own[0], *ends[0], others, gap[0], *ends[1], p_below, *left))
     table = pd.DataFrame(rows, columns=list(OF_CODERS))
     order = table["difference"].fillna(table["with_others"]).sort_values(kind="stable").index
-    title = "Coders, the least like the others first"
+    title = "Coders, least like the others first"
     return Summary(title, table.loc[order].reset_index(drop=True), columns=CODERS)
 
 

@@ -248,9 +248,9 @@ def sets_of[T](x: Set[T], y: Set[T], every: int) -> TwoByTwo:
 
 RULES = {
     "": "kappa as it is",
-    "both none": "both coders marked none, so kappa is taken as 1",
+    "both none": "both coders marked none, so kappa counts as 1",
     "one none": "one coder marked none, so kappa is 0",
-    "both all": "both coders marked all, so kappa is taken as 1",
+    "both all": "both coders marked all, so kappa counts as 1",
     "too few": "fewer than two shared mentions, so the text is left out",
     "negative": "the table has a negative cell, so kappa is not defined and the text is left out",
 }

@@ -89,7 +89,7 @@ def code(
     """Return the fields of an ``Annotations``; see there."""
     if not len(items):
         raise AnnotationError(
-            Problem("The data have no label.", source, "Give at least one (item, coder, label).")
+            Problem("The data have no labels.", source, "Give at least one (item, coder, label).")
         )
     problems = [
         problem

@@ -264,7 +264,7 @@ _ALL = (
     Column("sentence", "In words", "text", width=WHOLE_TEXT),
     Column("bias", "Bias", "text"),
     Column("advice", "Advice", "name"),
-    Column("readings", "Readings, if ambiguous", "text", width=80),
+    Column("readings", "Readings if ambiguous", "text", width=80),
     # counts
     *(Column(name, name.capitalize(), "count") for name in (
         "given", "right", "texts", "mentions", "judgments", "coders", "labels",
@@ -285,8 +285,8 @@ _ALL = (
               "that are right.", bar=True),
     _estimate("skill", "Skill",
               "skill: 1 is always right, 0 no better than guessing, below 0 worse."),
-    _estimate("bits", "Bits per label", "bits: how much one label tells about the truth; 0 is "
-              "nothing, and with two equally frequent labels 1 is all."),
+    _estimate("bits", "Bits per label", "bits: information of one label about the truth; 0 is "
+              "none, and with two equally frequent labels 1 is the maximum."),
     Column("kind", "Kind", "tag", "kind: a spammer's labels do not depend on the item, an "
            "adversary swaps labels; biased coders use one label too often."),
     Column("p_chance", "P(chance)", "chance"),
@@ -318,8 +318,8 @@ _ALL = (
     Column("votes", "Votes", "name"),
     Column("overturned", "Overturned", "tag",
            "overturned: the model's label is not the one that most coders gave."),
-    Column("log_odds", "Log-odds", help="log odds: what this coder's label adds for the gold "
-           "label against the runner-up; 0 is nothing, 2.3 makes it "
+    Column("log_odds", "Log-odds", help="log odds: contribution of this coder's label to the "
+           "gold label against the runner-up; 0 is none, 2.3 makes it "
            "ten times as probable."),
     Column("mcse", "Monte Carlo error",
            help="mcse: Monte Carlo error of the probability, from random draws."),
@@ -328,13 +328,13 @@ _ALL = (
     # labels
     Column("share", "Share of labels"),
     _estimate("prevalence", "Prevalence", bar=True),
-    _estimate("recall", "Recall", "recall: how often coders find the label where "
-              "it is right; precision: how often it is right where they give it; partner: what it "
-              "is most confused with."),
+    _estimate("recall", "Recall", "recall: how often coders give the label if it "
+              "is right; precision: how often it is right if they give it; partner: the label that "
+              "it is most confused with."),
     _estimate("precision", "Precision"),
     _estimate("partner_share", "of its confusions"),
     _estimate("confusions", "Part of all confusions"),
-    Column("alpha_merged", "Alpha with both as one"),
+    Column("alpha_merged", "Alpha if merged"),
     _estimate("alpha_change", "Change of alpha",
               "alpha change: how much higher alpha would be if both labels were one."),
     _estimate("accuracy_gain", "Gain of accuracy"),
@@ -352,19 +352,19 @@ _ALL = (
     Column("p_above_800", "P(> 0.8)", "chance"),
     Column("model_p_above_667", "model P(> 0.667)", "chance"),
     Column("model_p_above_800", "model P(> 0.8)", "chance"),
-    Column("convention", "Convention", "text", "convention: how missing labels count: complete "
-           "means that there are none."),
+    Column("convention", "Convention", "text", "convention: treatment of missing labels; "
+           "complete means that there are none."),
     Column("specific", "Specific", help="specific: when one coder gives the label, the probability "
            "that another does too."),
     Column("without", "Without", help="without: the value if this coder's labels are left out; "
            "difference: how much better (or worse, below 0) that is; "
            "p better without: probability that it is better."),
     Column("influence", "Influence",
-           help="influence: what the item adds to the value of the whole."),
+           help="influence: contribution of the item to the overall value."),
     _estimate("further", "Further",
               "further: probability that two more coders would agree on the item."),
     Column("by_chance", "By chance", help="by chance: share of the disagreement expected by "
-           "chance; ratio: observed share over that; p more: "
+           "chance; ratio: observed share over this one; p more: "
            "probability that it is above chance."),
     # coreference
     _estimate("kappa", "Kappa on pairs", interval=_ENDS, bar=True),
@@ -380,16 +380,16 @@ _ALL = (
            "chance."),
     Column("se", "± error", "quantity"),
     Column("difference_se", "± error", "quantity"),
-    Column("weight", "Weight", help="weight: share of the model in the mixture of them that "
+    Column("weight", "Weight", help="weight: share of the model in the mixture of models that "
            "predicts best."),
     Column("limit", "Limit", "quantity"),
     Column("p_value", "p", "chance", digits=3),
     Column("sd", "± sd", "quantity"),
-    Column("shift", "Value less mean", "quantity"),
+    Column("shift", "Value minus mean", "quantity"),
     Column("label_sd", "Spread of the labels", "quantity"),
     Column("prior_sensitivity", "Prior sensitivity"),
-    Column("accuracy_mcse", "Simulation error", help="accuracy mcse: error of the figure that "
-           "comes from simulating; more replications make it smaller."),
+    Column("accuracy_mcse", "Simulation error", help="accuracy mcse: Monte Carlo error of "
+           "the accuracy; more replications make it smaller."),
     # audits
     _estimate("win_rate", "Win rate", bar=True, digits=3),
     Column("p_higher", "P(first is higher)", "chance"),

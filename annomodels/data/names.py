@@ -125,10 +125,10 @@ class _Seen:
             what = (
                 f"A name of {self._some} is not a text, number or date but {kinds}: {shown!r:.60}."
             )
-            out.append(Problem(what, source, f"Turn the {self.word}s into texts first."))
+            out.append(Problem(what, source, f"Convert the {self.word}s to texts first."))
         both = sorted(self.truths & self.numbers.keys())
         if both:
-            what = f"The {self.word} {both[0]!r} occurs as truth value and as number."
+            what = f"The {self.word} {both[0]!r} occurs both as a truth value and as a number."
             remedy = "Write truth values as texts, such as 'true', or as numbers."
             out.append(Problem(what, source, remedy))
         return out

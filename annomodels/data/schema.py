@@ -60,13 +60,11 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1"
 
-# groups of the tree
 GROUPS = (
     "posterior", "sample_stats", "truth", "truth_draws", "items", "stack", "audit", "coders",
     "observed_data",
 )  # fmt: skip
 
-# possible types of fitted data
 Data = Annotations | Candidates
 DATA: dict[str, Any] = {kind.__name__: kind for kind in (Annotations, Candidates)}
 STACK = {

@@ -58,7 +58,7 @@ class SetAside:
             if item in item_of and coder in coder_of
         ]
         self.notes = tuple(
-            f"Left out, because they have no label but {'/'.join(self.place)}: "
+            f"Left out because their only label is {'/'.join(self.place)}: "
             f"{counted(len(left), word)}."
             for left, word in (
                 ({item for item, _, _ in self.rows if item not in item_of}, "item"),

@@ -80,6 +80,6 @@ class Summary:
         if {"state", "probability"} <= set(main):  # the settled items are of little interest
             main, order = (
                 main.sort_values("probability", kind="stable"),
-                ", the least certain first",
+                ", least certain first",
             )
         return "".join([to_html(self.title, main, self.columns, order), *parts, notes])

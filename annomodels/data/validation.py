@@ -348,7 +348,7 @@ def variants(values: Iterable[object], word: str) -> list[str]:
             listed = some(twins, lambda name, show=show: f"{show(name)} ({counts[name]:,})")  # type: ignore[misc]
             notes.append(f"Kept apart although they differ only in {why}: {word} {listed}.")
         elif twins[0] != _visible(twins[0]):
-            notes.append(f"The {word} {twins[0]!a} holds an invisible character.")
+            notes.append(f"The {word} {twins[0]!a} contains an invisible character.")
         elif twins[0] != twins[0].strip():
             notes.append(f"The {word} {twins[0]!r} begins or ends with a space.")
     return notes + same_numbers(counts, word)
@@ -399,8 +399,8 @@ def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int
         return ["No item was labelled by two coders, so agreement cannot be measured."]
     if (parts := components()) > 1:
         return [
-            f"The coders fall into {parts} groups with no item in "
-            "common, so coders of different groups are compared only through the model."
+            f"The coders fall into {parts} groups with no item in common, so only the model "
+            "compares coders of different groups."
         ]
     return []
 
@@ -419,7 +419,7 @@ def remarks(item: AnyArray, coder: AnyArray, label: AnyArray) -> list[str]:
     shared = int((np.bincount(item[firsts], minlength=n_items) > 1).sum())
     notes += overlap_notes(n_coders, shared, lambda: len(np.unique(components(item, coder))))
     if (label == label[0]).all():
-        notes.append("All annotations carry the same label.")
+        notes.append("All annotations have the same label.")
     return notes
 
 

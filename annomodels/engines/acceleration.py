@@ -129,7 +129,7 @@ def climb_rounds(
 
 def _require_number(point: _Point) -> None:
     if not np.isfinite(point.objective):
-        raise EngineError("EM met labels that are impossible under its parameters.")
+        raise EngineError("EM found labels that are impossible under its parameters.")
 
 
 def _leap(

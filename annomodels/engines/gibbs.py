@@ -73,8 +73,9 @@ def _all_here(model: Model, settings: Settings) -> Settings:
     """Return settings for a model of item states, which needs one local part."""
     if settings.executor is not None:
         raise NotApplicable(
-            f"{Option('executor')} serves the models whose items have one true class and nothing "
-            f"else (pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
+            f"{Option('executor')} is only for a stack and for models whose items have one true "
+            f"class and nothing else (pooled to hierarchical), not for the {model.title} model. "
+            "Leave it out."
         )
     return replace(settings, partitions=1)
 

@@ -38,7 +38,7 @@ def given_by(model: Model, values: Mapping[str, AnyArray], kind: Ints | None = N
         return (*chances(state.log_prevalence, state.log_confusion), None)
     found = model.states({name: value[None] for name, value in exact.items()})
     if found is None:
-        raise EngineError(f"The {model.title} model names no states of its items.")
+        raise EngineError(f"The {model.title} model does not define states of its items.")
     share = found.share[0]
     if found.kinds is not None and kind is not None:
         share = np.exp(found.kinds.log_share(0, np.arange(kind.max() + 1)))

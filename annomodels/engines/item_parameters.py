@@ -107,6 +107,6 @@ class ItemParameters:
                 out += rng.multinomial(counted.golds[s, truth], weight / weight.sum())
             return out
         raise EngineError(
-            f"Gibbs does not know what {name} of the {self.model.title} model is: no choice, row, "
-            "truth or judgment of its layout has that name. Use engine nuts."
+            f"Gibbs cannot sample {name} of the {self.model.title} model: no choice, row, truth or "
+            "judgment of its layout has that name. Use engine nuts."
         )

@@ -367,7 +367,7 @@ class Run:
                 self.settings.tell("items", 1.0)
                 gaps = np.sum([gap for _, gap in results], axis=0)
                 return [value for value, _ in results], gaps
-        raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
+        raise EngineError("Parts of the data were lost repeatedly: check the cluster's workers.")
 
     def _recount(
         self, kept: list[DrawStore], lacking: list[tuple[int, int]], stage: Stage, n: int

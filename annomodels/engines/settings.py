@@ -70,7 +70,7 @@ class Settings:
         ]
         if strange:
             whose = ", ".join(strange)
-            raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
+            raise NotApplicable(f"The engine {engine!r} does not support {whose}. Leave them out.")
 
     def require_only(self, known: Sequence[str], what: str) -> None:
         """Refuse sizes of no run, and options that some kind of data does not know."""
@@ -88,16 +88,16 @@ class Settings:
         low = [f"{k}={getattr(self, k)}" for k, n in least.items() if getattr(self, k) < n]
         if low:
             raise NotApplicable(
-                f"A run of {' and '.join(low)} gives nothing: it needs a chain and a draw or more, "
-                "and no negative warmup."
+                f"A run cannot have {' and '.join(low)}: it needs at least one chain and one draw, "
+                "and a warmup of 0 or more."
             )
 
     def require_here(self, title: str) -> None:
         """Raise NotApplicable if a model whose truth is not a class gets an executor."""
         if self.executor is not None:
             raise NotApplicable(
-                f"{Option('executor')} serves models of classes, not the {title} model. Leave it "
-                "out."
+                f"{Option('executor')} is for models of classes, not for the {title} model. Leave "
+                "it out."
             )
 
     def tell(self, stage: str, share: float, message: str = "") -> None:

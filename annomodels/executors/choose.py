@@ -25,7 +25,7 @@ def team(executor: object, places: int | None = None) -> Team:
 
         return DaskTeam(executor)
     raise NotApplicable(
-        f"{Option('executor', executor)} is not known. Give 'threads' or a Dask client."
+        f"{Option('executor', executor)} is unknown. Use 'threads' or a Dask client."
     )
 
 

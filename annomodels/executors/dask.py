@@ -53,7 +53,7 @@ class DaskTeam(Remote):
                 return {home: int(known[home]["nthreads"]) for home in sorted(known)}
             if time.monotonic() - began > PATIENCE:
                 raise EngineError(
-                    f"The Dask cluster has had no worker for {PATIENCE:g} s. Start some."
+                    f"The Dask cluster has had no worker for {PATIENCE:g} s. Start workers."
                 )
             time.sleep(0.5)
 

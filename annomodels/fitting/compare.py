@@ -107,7 +107,7 @@ def _names(fits: list[Fit]) -> dict[str, Fit]:
 
 def _check(named: dict[str, Fit]) -> None:
     if len(named) < 2:
-        raise NotApplicable(f"A comparison needs two fits or more, not {len(named)}.")
+        raise NotApplicable(f"A comparison needs at least two fits, not {len(named)}.")
     for name, fit in named.items():
         if reason := fit.unsupported("compare"):
             raise NotApplicable(f"{name} cannot be compared: {reason}.")
@@ -122,7 +122,7 @@ def _check(named: dict[str, Fit]) -> None:
         sizes = fit.tree["posterior"].sizes
         if (n := int(sizes["chain"] * sizes["draw"])) < FEWEST_DRAWS:
             raise NotApplicable(
-                f"{name} has {counted(n, 'draw')}; a comparison needs {FEWEST_DRAWS} or more. "
+                f"{name} has {counted(n, 'draw')}; a comparison needs at least {FEWEST_DRAWS}. "
                 f'Fit it with {Option("engine", "gibbs")} or "nuts".'
             )
 
@@ -208,7 +208,7 @@ def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:
     n = len(next(iter(found.values())).elpd)
     notes = [
         f"Scores are sums over {n:,} {by}s, in nats; higher is better. A model that predicts "
-        "better need not have the better gold standard: check that on known gold where you can."
+        "better need not have the better gold standard: check that on known gold if you can."
     ]
     notes += [
         f"{name}: for {part.n_bad:,} of {n:,} {by}s ({percent(part.n_bad / n, 1)}) the estimate is "

@@ -59,7 +59,7 @@ def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
         raise ValueError(f"The weight is {weight}; give a number above 0 and at most 1.")
     model = fit.model
     if fit.tree.attrs.get("engine") == "em":
-        raise NotApplicable("The engine em has no posterior to take priors from: use gibbs.")
+        raise NotApplicable("The engine em has no posterior to use as a prior: use gibbs.")
     posterior = fit.tree["posterior"].to_dataset()
 
     def draws_of(name: str) -> Floats:

@@ -75,7 +75,7 @@ class Fit(Html):
 
     # available methods and plots, and reasons for missing ones, by name or (under "") for all
     _has: ClassVar[frozenset[str]] = frozenset()
-    _reasons: ClassVar[Mapping[str, str]] = {"": "it is of another kind"}
+    _reasons: ClassVar[Mapping[str, str]] = {"": "this kind of fit does not support it"}
 
     def __new__(cls, data: Any = None, model: Any = None, *args: Any, **options: Any) -> Self:
         """Create a fit of the subclass for the model and the location of the labels."""
@@ -543,9 +543,9 @@ def _named(verbs: str, plots: str = "") -> frozenset[str]:
 
 _NO_LINKS = dict.fromkeys(
     ("ambiguous", "chains", "interpretations", "links", "mentions"),
-    "items have no antecedents; fit am.coref.pairs(documents)",
+    "items have no antecedents: fit am.coref.pairs(documents)",
 )
-_IN_MEMORY = "the gold standard fits into memory, use gold()"
+_IN_MEMORY = "the gold standard fits into memory: use gold()"
 _NO_VALUES = "items have classes and no values"
 
 
@@ -568,7 +568,7 @@ class ScanFit(Fit):
     _reasons: ClassVar = {
         **_NO_LINKS,
         "": "needs the labels in memory: fit them without a scan",
-        "gold": "the gold standard of a scan goes to disk, use write_gold(path)",
+        "gold": "the gold standard of a scan goes to disk: use write_gold(path)",
         "plot.values": _NO_VALUES,
     }
 
@@ -594,7 +594,7 @@ class NumberFit(Fit):
         "": "numbers have no classes",
         "write_gold": _IN_MEMORY,
         "compare": "held-out labels are scored for classes only",
-        "effects": "covariates are of models of classes",
+        "effects": "only models of classes have covariates",
         "next": "labels to ask for are ranked for classes only",
         "p_next": "the next label is predicted for classes only",
         "predictive": "simulated labels are compared with the given ones for classes only",
@@ -602,7 +602,7 @@ class NumberFit(Fit):
         "groups": "groups of coders are compared for classes only",
         **dict.fromkeys(
             _named("", "difficulty pairwise predictive doubt ranks"),
-            "this plot is drawn of classes only",
+            "this plot is for classes only",
         ),
     }
 
@@ -643,10 +643,10 @@ class LinkFit(Fit):
     _has = _named("ambiguous chains check coders interpretations links mentions", "ranks")
     _reasons: ClassVar = {
         "": "mentions are linked to antecedents and have no classes",
-        "agreement": "agreement on links is measured on texts, am.coref.agreement_table(documents)",
+        "agreement": "agreement on links is measured on texts: am.coref.agreement_table(documents)",
         "gold": "silver labels are in mentions(), and silver chains in chains()",
         "items": "doubtful mentions are in ambiguous()",
-        "p_next": "what one more reader would say is a column of interpretations()",
+        "p_next": "predictions for one more reader are a column of interpretations()",
         "compare": "held-out labels are scored for classes only",
     }
 

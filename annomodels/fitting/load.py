@@ -100,8 +100,8 @@ def load(
 def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
     if data is None:
         raise NotApplicable(
-            f"{folder} holds a fit of a scan, without its labels: give the scan too, "
-            "am.load(path, data=am.scan(...))."
+            f"{folder} holds a fit of a scan without its labels: give the scan too, am.load(path, "
+            "data=am.scan(...))."
         )
     tree = _read(folder / FIT, folder)
     known = _model_of(tree, folder, model)
@@ -157,7 +157,7 @@ def _require_known(schema: str, named: Path) -> None:
     """Refuse a fit that another version wrote."""
     if schema != SCHEMA_VERSION:
         newer = schema.isdecimal() and int(schema) > int(SCHEMA_VERSION)
-        what = f"Another version of annomodels wrote this fit, in form {schema[:20]}."
+        what = f"Another version of annomodels wrote this fit, in format {schema[:20]}."
         remedy = "Update annomodels, or fit again." if newer else "Fit again with this version."
         raise AnnotationError(Problem(what, str(named), remedy))
 
@@ -205,7 +205,7 @@ def _require_parts(root: h5py.h5g.GroupID, size: int) -> tuple[list[h5py.h5d.Dat
                 raise ValueError("it holds a link to something else")
             part = h5o.open(group, encoded)
             if (address := h5o.get_info(part).addr) in seen:
-                raise ValueError("it holds one thing in two places")
+                raise ValueError("it holds the same object in two places")
             seen.add(address)
             if isinstance(part, h5g.GroupID):
                 if not (is_root and is_group(name)):
@@ -213,21 +213,21 @@ def _require_parts(root: h5py.h5g.GroupID, size: int) -> tuple[list[h5py.h5d.Dat
                 groups.append((part, False))
                 continue
             if not isinstance(part, h5d.DatasetID):
-                raise ValueError("it holds what is no data set")
+                raise ValueError("it holds an object that is not a data set")
             said += _bytes_of_attributes(part)
             _require_inside(part.get_create_plist())
             kind = part.get_type()
             if kind.get_class() == h5t.STRING and kind.is_variable_str():
                 texts.append(part)
             elif kind.get_class() not in (*numbers, h5t.STRING):
-                raise ValueError("it holds what are neither numbers nor texts")
+                raise ValueError("it holds values that are neither numbers nor texts")
             unpacked += math.prod(part.shape) * part.dtype.itemsize
             if said > size:
                 raise ValueError(_REPEATED)
     return texts, unpacked
 
 
-_REPEATED = "it names one text many times"
+_REPEATED = "it refers to one text many times"
 
 
 def _bytes_of_attributes(part: h5py.h5g.GroupID | h5py.h5d.DatasetID) -> int:
@@ -235,7 +235,7 @@ def _bytes_of_attributes(part: h5py.h5g.GroupID | h5py.h5d.DatasetID) -> int:
     from h5py import h5a, h5t
 
     if h5a.get_num_attrs(part) > MOST_ATTRIBUTES:
-        raise ValueError("it says more of a part than a fit does")
+        raise ValueError("a part has more attributes than a fit writes")
     total = 0
     for n in range(h5a.get_num_attrs(part)):
         attribute = h5a.open(part, index=n)
@@ -262,7 +262,7 @@ def _bytes_of_texts(part: h5py.h5d.DatasetID, file: IO[bytes]) -> int:
         return 0
     size, start = part.get_storage_size(), part.get_offset()
     if start is None or size != count * _REFERENCE.itemsize:  # a fit never stores them so
-        raise ValueError("its texts are packed")
+        raise ValueError("its texts are compressed")
     file.seek(start)
     total = int(np.frombuffer(file.read(size), _REFERENCE)["size"].sum(dtype=np.int64))
     if total > file.seek(0, os.SEEK_END):
@@ -277,10 +277,10 @@ def _require_inside(made: Any) -> None:
     if made.get_external_count() or made.get_layout() not in (
         h5d.COMPACT, h5d.CONTIGUOUS, h5d.CHUNKED,
     ):  # fmt: skip
-        raise ValueError("values are to come from another file")
+        raise ValueError("its values are stored in another file")
     known = (h5z.FILTER_DEFLATE, h5z.FILTER_SHUFFLE, h5z.FILTER_FLETCHER32)
     if any(made.get_filter(n)[0] not in known for n in range(made.get_nfilters())):
-        raise ValueError("values are packed by an unknown filter")
+        raise ValueError("its values are compressed by an unknown filter")
 
 
 def _classes(given: object) -> list[type[Model]]:

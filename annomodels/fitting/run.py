@@ -151,7 +151,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
         how = {name: getattr(settings, name) for name in OF_SPANS}
         return fit_spans(data, model, **how, progress=progress)
     if isinstance(model, SpanModel):
-        raise NotApplicable("This is a model of spans, and the data are not spans.")
+        raise NotApplicable("This is a model of spans, but the data are not spans.")
     read: Annotations | Scanned | Candidates = as_annotations(data)
     if model is None:
         model = default_model(read, engine, executor=executor, partitions=partitions)

@@ -31,7 +31,7 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
 
     if os.path.lexists(path) and not (force and (path / ABOUT).is_file()):
         remedy = f"Choose another name, or use {Option('force', True)} to replace a saved fit."
-        raise OutputError(Problem("A folder with this name exists.", str(path), remedy))
+        raise OutputError(Problem("A folder with this name already exists.", str(path), remedy))
     given, path = path, Path(os.path.realpath(path))  # keep a symbolic link
     work = path.with_name(f".{path.name}-{os.getpid()}")
     with Interrupts(True) as interrupts:

@@ -191,9 +191,9 @@ def _check_coders(source: Source, files: Sequence[File], coders: Collection[obje
         way = " ".join(f"{name}={path}" for name, path in pairs[:_NAMED])
         way += " ..." if len(pairs) > _NAMED else ""
         whole = f"{next(iter(coders))}={shlex.quote(str(source.path))}"
-    what = f"All answers in the {len(files):,} files are of one coder, {next(iter(coders))!r}."
+    what = f"All answers in the {len(files):,} files are by one coder, {next(iter(coders))!r}."
     remedy = f"If each {kind} is the work of one coder, name the coders: {way}."
-    remedy += f" If all is the work of one, name that coder: {whole}."
+    remedy += f" If one coder did all the work, name that coder: {whole}."
     raise AnnotationError(what, source.name, remedy, code="one-coder")
 
 
@@ -332,8 +332,8 @@ def _splits(files: Sequence[File]) -> list[Problem]:
     if any(file.said for file in files) or not all(one & SPLITS for one in words):
         return []
     what = (
-        f"The files are called {some([file.who for file in files])}, as parts of a corpus are, and "
-        "no column names the coder."
+        f"The files have names of corpus parts ({some([file.who for file in files])}), and no "
+        "column names the coder."
     )
     remedy = (
         f"Name the column of the coders with {Option('coder', ...)}, or those of a wide table with "
@@ -512,7 +512,7 @@ def _account(files: Sequence[File], own: Sequence[Columns]) -> list[str]:
     times = Counter(item for one in own for item in set(one.items))
     once = sum(n == 1 for n in times.values())
     if once and sum(len(one.labels) > 0 for one in own) > 1:
-        notes.append(f"{once:,} of {counted(len(times), 'item')} are in one of the files only.")
+        notes.append(f"{once:,} of {counted(len(times), 'item')} are in only one of the files.")
     return notes
 
 

@@ -231,7 +231,7 @@ def _bytes_of(path: Path, where: str) -> bytes:
             return _pipe(file, where)
         beginning = file.read(_BEGINNING)
         if len(beginning) == _BEGINNING and not beginning.strip(b"\0"):
-            what = "This is not text: it begins with nothing but NUL bytes."
+            what = "This is not text: it begins with NUL bytes only."
             raise AnnotationError(what, where, "Export the labels as CSV in UTF-8.")
         return beginning + file.read()
 
@@ -252,7 +252,7 @@ def _pipe(stream: Any, where: str) -> bytes:
             return b"".join(pieces)
         if size > LARGEST:
             what = f"More than {LARGEST:,} bytes came through a pipe."
-            raise AnnotationError(what, where, "Save them, and give the file.")
+            raise AnnotationError(what, where, "Save the data to a file, and give that file.")
 
 
 def _closed(where: str, error: Exception) -> Problem:
@@ -274,7 +274,7 @@ def gunzipped(data: bytes, where: str) -> bytes:
             size += len(piece)
             if size > FREE and size > RATIO * packed.tell():
                 what = f"The file unpacks to more than {RATIO} times its size, as no table does."
-                remedy = "If you trust it, unpack it yourself and give what was in it."
+                remedy = "If you trust it, unpack it yourself and give the unpacked file."
                 raise AnnotationError(what, where, remedy)
     return b"".join(out)
 
@@ -302,7 +302,8 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     if nul >= 0:
         row = text.count("\n", 0, nul) + 1
         what = (
-            "The text contains a NUL byte, so this is either not text, or UTF-16 without its mark."
+            "The text contains a NUL byte, so this is either not text, or UTF-16 without a byte "
+            "order mark."
         )
         remedy = (
             f"Save it as UTF-8, or use {Option('encoding', 'utf-16-le')} if it comes from Windows."
@@ -358,7 +359,7 @@ def check_xml(data: bytes, source: str) -> None:
     """Check that the data are well-formed XML without a document type."""
 
     def refuse(*_: object) -> None:
-        what = "The XML declares a document type, as no annotation tool does."
+        what = "The XML declares a document type, which no annotation tool does."
         remedy = "Do not trust this file; ask for another export."
         raise AnnotationError(what, source, remedy, code="document-type")
 

@@ -91,7 +91,7 @@ def _entries(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Ent
     for name, value, where in rows:
         said = {"scale": value} if isinstance(value, str) else value
         if not isinstance(said, Mapping):
-            what = f"{value!r} says nothing about a question."
+            what = f"{value!r} does not describe a question."
             problems.append(Problem(what, where, "Give a scale, or an object of scale and labels."))
             continue
         scale, labels = said.get("scale") or None, said.get("labels") or None
@@ -99,7 +99,7 @@ def _entries(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Ent
             what, remedy = f"{scale!r} is not a scale.", f"Use one of {', '.join(SCALES)}."
             problems.append(Problem(what, where, remedy, code="unknown-scale"))
         if name in out:
-            what = f"{name!r} stands there twice."
+            what = f"Question {name!r} is listed twice."
             problems.append(Problem(what, where, "Leave one out.", code="question-twice"))
         out[name] = Entry(scale, _labels(labels), where)
     raise_all(problems)
@@ -128,9 +128,10 @@ def _rows(source: Source) -> list[tuple[str, Any, str]]:
     labels = next((plain[word] for word in LABEL_WORDS if word in plain), None)
     if question is None or ("scale" not in plain and labels is None):
         what = (
-            f"A codebook has the columns question, scale and labels; here are {some(table.header)}."
+            "A codebook has the columns question, scale and labels; this table has "
+            f"{some(table.header)}."
         )
-        remedy = "Name the columns so; labels are separated by bars (low|mid|high)."
+        remedy = "Use these column names, and separate labels by bars (low|mid|high)."
         raise AnnotationError(what, source.name, remedy, code="no-codebook")
     out = []
     for n, row in enumerate(table.rows):

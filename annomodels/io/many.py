@@ -211,6 +211,6 @@ def _check_fields(fields: Sequence[Sequence[Field]], where: str) -> None:
         options = (("label", most[0]),) if len(most) == 1 else ()
         raise AnnotationError(what, where, remedy, options=options, code="no-label-column")
     if depth == 0 and differ and not any(matched([*below]).values()):
-        what = f"Each file is one object of other fields, and no record: {some(below)}."
+        what = f"Each file is one object of other fields, not a record: {some(below)}."
         remedy = 'Write records such as {"item": "t1", "coder": "ana", "label": "pos"}.'
         raise AnnotationError(what, where, remedy, code="no-records")

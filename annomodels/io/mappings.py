@@ -86,9 +86,9 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
     if columns.problems or any(isinstance(label, (list, dict)) for label in columns.labels):
         return
     if gone := [old for old, label in new.items() if label in ("", None)]:
-        what = f"No label is left of {some(gone)}."
+        what = f"The new name of {some(gone)} is empty."
         remedy = (
-            "Give it another name; if it means that there is no label, say "
+            "Give it another name; if it means that there is no label, use "
             f"{Option('missing', gone)}."
         )
         raise AnnotationError(what, source, remedy, code="no-label-left")
@@ -100,7 +100,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
     if len(before) > 1 and len(set(after.values())) == 1:
         only = next(iter(after.values()))
         what = f"All {len(before):,} labels become {only!r}: {some(before)}."
-        remedy = f"Recode fewer labels, so that two are left at least: {Option('map')}."
+        remedy = f"Recode fewer labels, so that at least two are left: {Option('map')}."
         where = (
             f"{source}, column {columns.names['label']!r}" if "label" in columns.names else source
         )
@@ -111,7 +111,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
     absent = [old for old in new if old not in parts]
     if absent:
         columns.notes.append(
-            f"To be recoded, but nobody gave them: {some(absent)}. The labels are {some(before)}."
+            f"Not recoded, because nobody gave them: {some(absent)}. The labels are {some(before)}."
         )
 
 
@@ -259,9 +259,8 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     if not any(item in items for item in given):
         what = f"None of the items in the file is in the data: {some(list(given))}."
         remedy = (
-            f"Use the names that the items have in the data, such as {some(list(items)[:3])}; or "
-            "name the column of the data that holds those of this file: "
-            f"{Option('item', _name(path))}."
+            f"Use the item names of the data, such as {some(list(items)[:3])}; or name the column "
+            f"of the data that holds the names of this file: {Option('item', _name(path))}."
         )
         raise AnnotationError(what, source, remedy)
     found: dict[Hashable, Hashable] = {
@@ -325,7 +324,7 @@ def item_columns(
         for number, key, cell in clashes[:1]:
             what = f"Item {key!r} has {out[name][key]!r} and {cell!r} in column {name!r}."
             if len(clashes) > 1:
-                what += f" So have {len(clashes) - 1:,} more rows."
+                what += f" The same applies to {len(clashes) - 1:,} more rows."
             problems.append(Problem(what, f"{source}, row {number}", remedy))
     raise_all(problems)
     return out
@@ -370,8 +369,8 @@ def rows_about(
             what = "This is not a table about coders or items."
             if len(keys) == 2:
                 what = (
-                    "The table holds a column coder and a column item, so of whom it is is not "
-                    "clear."
+                    "The table holds a column coder and a column item, so it is unclear which of "
+                    "them it describes."
                 )
             remedy = "Give a header with either coder or item in it, and one name per column."
             raise AnnotationError(what, table.source, remedy)

@@ -136,7 +136,7 @@ def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source
     if len(alike) > 1:
         every = problem.options[0][1] == EVERY_SHEET
         remedy = problem.remedy if every else f"{remedy} Save those of coders as files."
-        remedy += f" If {some(alike)} are of one coder each, add a column that names the items."
+        remedy += f" If {some(alike)} have one coder each, add a column that names the items."
     return replace(problem, what=what, remedy=remedy)
 
 
@@ -159,14 +159,15 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     marked = [one.name for one in every if one.holds_marks]
     if len(values) == len(table) == 1:
         inner = [key for key in keys_of(values, 3) if Column(key.split(".")[-1], ()).has(CODER)]
-        named = f"only {inner[0]!r} is called after coders" if inner else "no key names coders"
+        named = f"only {inner[0]!r} is named after coders" if inner else "no key names coders"
         return f"The JSON is one object, not a list of records, and {named}.", _export()
     if len(every) >= _MANY_COLUMNS and len(every) > 5 * len(table):
         what = f"The table has {counted(len(table), 'row')} and {len(every):,} columns, so it seems"
-        return f"{what} to lie on its side.", "Turn it, so that each row is an item."
+        return f"{what} to be transposed.", "Transpose it, so that each row is an item."
     if len(marked) > 1:
         what = (
-            f"Columns such as {some(marked[:3])} hold a mark or nothing, and nothing is no label."
+            f"Columns such as {some(marked[:3])} hold a mark or nothing, but an empty cell is not "
+            "a label."
         )
         return what, "Fill the empty cells with a label, such as no. " + _export()
     if called and called[0].distinct * _OTHERS >= len(table) >= _FEWEST:
@@ -204,8 +205,8 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
 def _export() -> str:
     names = f"{Option('item')}, {Option('coder')}, {Option('label')}"
     return (
-        f"Name the columns with {names} if some hold these; else export the labels of each coder, "
-        "a row for each."
+        f"Name the columns with {names} if some hold these; otherwise, export the labels of each "
+        "coder, one row per label."
     )
 
 

@@ -422,7 +422,7 @@ def _source(path: Path_, said: Mapping[str, Any]) -> Source:
     with guarded(source.name):
         kind = source.kind
     if kind not in ("delimited", "excel", "inside"):
-        what = "Columns are named, and rows passed over, in tables only (text or Excel)."
+        what = "Only tables (text or Excel) have columns to name and rows to skip."
         raise AnnotationError(
             what,
             source.name,

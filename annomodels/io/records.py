@@ -155,9 +155,9 @@ class Records:
             self.skips[question] += 1
             self._unsaid[what] = None
         elif not what:
-            self.leave_out("they name no item")
+            self.leave_out("they do not name an item")
         elif not who:
-            self.leave_out("they name no coder")
+            self.leave_out("they do not name a coder")
         else:
             self._kept.append((what, who, question, labels, row, key))
 
@@ -359,7 +359,7 @@ class Records:
             ]
         if left_out and not fit:
             what = f"None of {counted(len(counts), 'column')} holds labels to compare: "
-            remedy = f"If one of them is a question all the same, name it: {Option('question')}."
+            remedy = f"If one of them is a question after all, name it: {Option('question')}."
             problems = [Problem(f"{what}{listed(left_out)}.", where, remedy, code="no-labels")]
         more = [replace(one, remedy=f"{one.remedy} {self.otherwise}".strip()) for one in problems]
         return question, more
@@ -432,7 +432,7 @@ class Records:
         )
 
     def _nothing(self) -> Problem:
-        what = "No record holds a label that counts."
+        what = "No record holds a usable label."
         parts = [f"{n:,} left out because {why}" for why, n in self._left_out.items()]
         if self.skips:
             parts.append(f"{self.skips.total():,} skipped or without a label")

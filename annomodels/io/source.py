@@ -285,7 +285,7 @@ class Source:
             table.columns[name] = [who] * len(table)
         elif len(names) == 1 and "" in cells:
             only = names.pop()
-            table.notes.append(f"{self.name}: rows without a coder count as those of {only!r}.")
+            table.notes.append(f"{self.name}: rows without a coder count as rows of {only!r}.")
             table.columns[name] = [only] * len(table)
         return name
 

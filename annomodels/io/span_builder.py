@@ -249,9 +249,9 @@ def in_code_points(
         first, words = off[0]
         there = texts[first.document][first.start : first.end]
         told = (
-            f"{counted(len(off), 'mark')} of {len(known):,} with other words than the text has at "
-            f"its place: first {words[:30]!r} at {first.document} {first.start}-{first.end}, where "
-            f"the text has {there[:30]!r}."
+            f"{counted(len(off), 'mark')} of {len(known):,} with quoted words that differ from the "
+            f"text at the same place: first {words[:30]!r} at {first.document} "
+            f"{first.start}-{first.end}, where the text has {there[:30]!r}."
         )
         return list(spans), [told]
 
@@ -291,7 +291,7 @@ def who_read(
         }, []  # fmt: skip
     empty = {(name, one) for name, names in seen.items() for one in names} - marked
     ways = (
-        f"{Option('seen', 'all')} if such documents were read and hold nothing to mark, "
+        f"{Option('seen', 'all')} if these documents were read and contain nothing to mark, "
         f"{Option('seen', 'marked')} if they were never read"
     )
     if not is_listed and not empty:
@@ -301,8 +301,8 @@ def who_read(
         if lacking:
             what = (
                 f"{len(lacking):,} of {len(seen) * len(people):,} pairs of document and coder have "
-                f"no mark, such as {lacking[0][0]!r} by {lacking[0][1]!r}, and nothing tells who "
-                "read the document and marked nothing."
+                f"no mark, such as {lacking[0][0]!r} by {lacking[0][1]!r}, and the file does not "
+                "show who read the document without marking anything."
             )
             remedy = (
                 f"Use {ways}. If both occur, add a row with empty start and end for each document "
@@ -324,8 +324,8 @@ def who_read(
     if not asked:
         return seen, []
     what = (
-        f"Documents that others marked have no mark of {', '.join(asked)}: not read, or nothing "
-        "found?"
+        f"Documents that others marked have no mark by {', '.join(asked)}: were they not read, or "
+        "was nothing found?"
     )
     return seen, [Problem(what, source, f"Use {ways}.", code="seen-or-not")]
 

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _SENTENCES = {
     errno.ENOSPC: ("The disk is full.", "Free some space, or write elsewhere."),
-    errno.EDQUOT: ("Your share of the disk is used up.", "Free some space, or write elsewhere."),
+    errno.EDQUOT: ("Your disk quota is used up.", "Free some space, or write elsewhere."),
     errno.EACCES: ("No permission to write here.", "Choose another folder, or ask for access."),
     errno.EPERM: ("No permission to write here.", "Choose another folder, or ask for access."),
     errno.EROFS: ("This disk is read-only.", "Choose another folder."),
     errno.ENOENT: ("The folder does not exist.", "Create the folder first, or choose another."),
     errno.ENOTDIR: ("A part of the path is a file, not a folder.", "Choose another path."),
-    errno.EISDIR: ("A folder of this name exists.", "Choose another name."),
+    errno.EISDIR: ("A folder with this name already exists.", "Choose another name."),
     errno.ENAMETOOLONG: ("The file name is too long.", "Choose a shorter name."),
-    errno.EIO: ("The disk reports an error.", "Check the disk, or write elsewhere."),
+    errno.EIO: ("The disk reported an error.", "Check the disk, or write elsewhere."),
     errno.EFBIG: ("The file is too large for this disk.", "Write elsewhere."),
 }
 
@@ -168,11 +168,11 @@ def _refuse(target: Path, force: bool) -> None:
     if not os.path.lexists(target) or _is_stream(target):
         return
     if not target.is_file():
-        what = "This is no file, or a link to nothing, and it is not replaced."
+        what = "This is not a regular file, or it is a link to nothing, so it is not replaced."
         raise OutputError(Problem(what, str(target), "Choose another name."))
     if not force:
         remedy = f"Choose another name, or use {Option('force', True)} to replace it."
-        raise OutputError(Problem("A file of this name exists.", str(target), remedy))
+        raise OutputError(Problem("A file with this name already exists.", str(target), remedy))
 
 
 _TEXT = {"index": False, "lineterminator": "\n", "encoding": "utf-8"}

@@ -97,13 +97,13 @@ def resolve(model: str | Model) -> Model:
         raise NotApplicable(f"{model.__name__} is a class. Give a model: {model.__name__}().")
     elif not hasattr(model, "require_usable"):
         raise NotApplicable(
-            f"{model!r} is no model. Give a name, a model of am.models, or a class derived "
-            "from these."
+            f"{model!r} is not a model. Give a name, a model of am.models, or an instance of a "
+            "class derived from these."
         )
     else:
         if is_own(type(model)) and any(model.name in t for t in (MODELS, OTHERS, PARTS)):
             raise NotApplicable(
-                f"The class {type(model).__name__} is called {model.name!r}, like a model of this "
+                f"The class {type(model).__name__} has the name {model.name!r} of a model of this "
                 "package. Give it another name."
             )
         model.require_usable()
@@ -150,8 +150,8 @@ def from_dict(data: Mapping[str, object]) -> Model:
         if not is_own(kind):
             raise
         raise NotApplicable(
-            f"The class {kind.__name__} does not take what the fit was made with: {error}. Give "
-            "the class as it was then."
+            f"The class {kind.__name__} does not accept the fields that the fit was saved with: "
+            f"{error}. Give the version of the class from that time."
         ) from error
     return found
 
@@ -185,7 +185,7 @@ def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> d
         )
     if idle := sorted(named.keys() - {part["name"] for part in own}):
         raise NotApplicable(
-            f"This is a fit of {described['name']!r}, without a part that is called "
+            f"This is a fit of {described['name']!r}, without a part named "
             f"{' or '.join(map(repr, idle))}: leave out the class."
         )
     return described

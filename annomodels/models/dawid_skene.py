@@ -143,6 +143,6 @@ class Pooled(DawidSkene):
 
     def story(self) -> list[str]:
         return [
-            "Every item has one true class; all coders share one confusion matrix, so nothing is "
-            "estimated about single coders."
+            "Every item has one true class; all coders share one confusion matrix, so the model "
+            "estimates nothing about single coders."
         ]

@@ -193,8 +193,7 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
                 "nothing to learn about the truth or the coders.",
                 source,
                 "Add items with other labels, or declare the labels that were possible "
-                f"({Option('labels')}); "
-                "the data can be checked, and agreement computed, as they are.",
+                f"({Option('labels')}); you can still check these data and compute agreement.",
             )
         )
     if n_coders < 2:
@@ -202,8 +201,7 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
             Problem(
                 "Only one coder: agreement and coder quality cannot be estimated.",
                 source,
-                "Add a second coder; see that the coder column is the right one "
-                f"({Option('coder')}).",
+                f"Add a second coder; check that the coder column is correct ({Option('coder')}).",
             )
         )
     elif not shared:
@@ -212,7 +210,7 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
                 "No item was labeled by two coders, so agreement and coder quality "
                 "cannot be estimated.",
                 source,
-                "Let coders share items; see that the item and coder columns are the right ones "
+                "Let coders share items; check that the item and coder columns are correct "
                 f"({Option('item')}, {Option('coder')}).",
             )
         )

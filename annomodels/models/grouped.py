@@ -174,7 +174,7 @@ class GroupedCoders(HierarchicalDawidSkene):
 
     def story(self) -> list[str]:
         names = ", ".join(self.group_names) or "none named, so all coders are alike"
-        return [*super().story(), f"Coders belong to groups with a population each: {names}."]
+        return [*super().story(), f"Coders belong to groups, each with a population: {names}."]
 
 
 def refuse_strange(names: Sequence[str], source: str) -> None:
@@ -182,4 +182,4 @@ def refuse_strange(names: Sequence[str], source: str) -> None:
     if names:
         many = counted(len(names), "name with a group is", "names with a group are")
         what = f"{many} not among the coders: {', '.join(names[:5])}."
-        raise AnnotationError(Problem(what, source, "Name coders as the data do: data.coders."))
+        raise AnnotationError(Problem(what, source, "Use the coder names in data.coders."))

@@ -178,7 +178,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     @property
     def confusion_parameter(self) -> Parameter:
         many = len(self.returning)
-        about = f"Rows of {many} coders as an earlier fit left them." if many else ""
+        about = f"Rows of {many} coders: posterior of an earlier fit." if many else ""
         return replace(super().confusion_parameter, about=about)
 
     def anchor(self, v: Variables) -> TensorLike:

@@ -140,15 +140,15 @@ class Interval(Model):
         return [
             "Every item has a true value, drawn from a normal distribution; every coder adds a "
             "bias, stretches distances from the mean truth by a scale, and adds normal noise; "
-            "every item multiplies that noise by its difficulty. What comes out is rounded to a "
-            "step of the scale, and beyond an end of the scale becomes that end.",
+            "every item multiplies that noise by its difficulty. The result is rounded to a step "
+            "of the scale; a result beyond an end of the scale becomes that end.",
             "Biases average 0 and scales 1 over the population of coders, whose spreads are "
             "estimated.",
             "Priors in units of the standard deviation of all labels: mean truth normal with "
             f"spread {self.location:g}; spread of truths half-normal ({self.truth_spread.spread:g})"
             f", of biases ({self.bias_spread.spread:g}), of scales ({self.scale_spread.spread:g}), "
             f"noise ({self.noise.spread:g}).",
-            f"Likeness of the coders' variances {self.coder_shape.in_words}; of the items' "
+            f"Similarity of the coders' variances {self.coder_shape.in_words}; of the items' "
             f"difficulties {self.item_shape.in_words}.",
         ]
 

@@ -164,6 +164,6 @@ class Mace(ConjugateModel):
 
     def story(self) -> list[str]:
         return [
-            "Every item has one true class; each coder knows it with some probability, and "
-            "otherwise guesses by a habit that does not depend on the item."
+            "Every item has one true class; each coder recognizes it with some probability, and "
+            "otherwise guesses from a distribution that does not depend on the item."
         ]

@@ -142,8 +142,8 @@ def numeric_labels(
     if not np.isfinite(values[used]).all():
         odd = next(data.labels[k] for k in used if not np.isfinite(values[k]))
         raise NotApplicable(
-            f"The interval model needs labels that are numbers, and {odd!r} is not one. "
-            f"Name cells that mean no label with {Option('missing')}, or use a model of classes."
+            f"The interval model needs labels that are numbers, but {odd!r} is not a number. Name "
+            f"cells that mean no label with {Option('missing')}, or use a model of classes."
         )
     y = values[data.label]
     problems = []

@@ -132,8 +132,8 @@ class OneCoin(ConjugateModel):
 
     def story(self) -> list[str]:
         return [
-            "Every item has one true class; every coder is right with one probability, whatever "
-            "the class, and errors are equally likely to be any other label."
+            "Every item has one true class; every coder is right with the same probability for all "
+            "classes, and errors are equally likely to be any other label."
         ]
 
 

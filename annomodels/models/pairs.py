@@ -89,7 +89,7 @@ class PairModel(Model):
     def require_fittable(self, data: object) -> None:
         """Reject annotations, which do not name antecedents."""
         raise NotApplicable(
-            f"The {self.title} model is of mentions and their antecedents, not of labels of "
+            f"The {self.title} model is for mentions and their antecedents, not for labels of "
             "items. Fit it to am.coref.pairs(documents or a table of judgments)."
         )
 
@@ -230,9 +230,9 @@ class MentionPairs(PairModel):
 
     def story(self) -> list[str]:
         return [
-            "Each interpretation of a mention is true or not, so that a mention may have none, one "
-            "or several; a coder accepts true ones with a sensitivity and rejects others with a "
-            "specificity that are their own for each class."
+            "Each interpretation of a mention is true or not, so a mention may have no, one or "
+            "several true interpretations; each coder has a sensitivity for true ones and a "
+            "specificity for others, for each class."
         ]
 
 
@@ -306,8 +306,8 @@ class SingleTruth(PairModel):
     def story(self) -> list[str]:
         other = ', or "none of these",' if self.none else ""
         return [
-            f"One of the interpretations of a mention{other} is true; a coder names it with an "
-            "accuracy that is their own for each class, and else one of the others."
+            f"One of the interpretations of a mention{other} is true; each coder names it with an "
+            "accuracy for each class, and otherwise names one of the others."
         ]
 
 

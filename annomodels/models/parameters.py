@@ -124,7 +124,7 @@ class Variables(ABC):
             each = self.declared[name]
             if name in self.making:
                 raise EngineError(
-                    f"The variable {name} depends on itself: give it a prior, or derive it from "
+                    f"The variable {name} depends on itself. Give it a prior, or derive it from "
                     "other variables."
                 )
             self.making.append(name)

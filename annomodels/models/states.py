@@ -41,8 +41,9 @@ class Kinds:
         place = dict(zip(self.names, self.of_item.tolist(), strict=True))
         if lacking := [name for name in names if name not in place]:
             raise NotApplicable(
-                f"Not in the fit, so without known covariates: {counted(len(lacking), 'item')}, "
-                f"{', '.join(lacking[:5])}. Fit the model to all items."
+                "Items that are not in the fit have no known covariates: "
+                f"{counted(len(lacking), 'item')}, {', '.join(lacking[:5])}. Fit the model to all "
+                "items."
             )
         return np.array([place[name] for name in names], dtype=np.int64)
 

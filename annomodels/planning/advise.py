@@ -309,7 +309,7 @@ def advise(
     ('stack', 'Coders often err on the same items. The stack measures how m')
     """
     if options and not check:
-        raise NotApplicable(f"{', '.join(options)}: options of a fit go with check=True.")
+        raise NotApplicable(f"{', '.join(options)}: options of a fit need check=True.")
     facts = facts_of(data := as_annotations(data))
     try:
         require_fittable(data)
@@ -327,7 +327,7 @@ def advise(
         reasons.append(_audit(data))
     if fit is not None:
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
-            raise NotApplicable("The fit is of other data: give a fit of these.")
+            raise NotApplicable("The fit is of other data: give a fit of these data.")
     elif check and kind.truth == "class":
         from annomodels.fitting.run import fit as run
 

@@ -56,7 +56,7 @@ def sentences(
     """Describe the smallest design, unclear designs, and the basis of the numbers."""
     gold = of == "gold"
     if gold:
-        goal = f"{percent(target, 1)} right gold labels"
+        goal = f"{percent(target, 1)} correct gold labels"
         closest = int(table["accuracy"].to_numpy().argmax())
     else:
         goal = f"an interval of alpha at most {target:g} wide"
@@ -68,7 +68,7 @@ def sentences(
         code = "smallest"
     elif not gold and math.isnan(best["alpha_width"]):
         code = "alpha_undefined"
-    more = "better coders or more labels per item" if gold else "more items"
+    more = "better coders, or more labels per item" if gold else "more items"
     words = {"design": _name(best), "brings": _brings(best, gold), "labels": best["labels"]}
     notes = [say(code, goal=goal, more=more, **words)]
     cheaper = table.iloc[:smallest].drop(index=at, errors="ignore")
@@ -156,7 +156,7 @@ def design(
         A fit of a pilot. Prevalence and coders are then drawn from its posterior, so that the
         uncertainty of a small pilot is in the result. Without it they are assumed.
     target
-        Share of right gold labels to reach (.95 by default), or width of alpha's 95 % interval to
+        Share of correct gold labels to reach (.95 by default), or width of alpha's 95 % interval to
         stay below (.1).
     of
         "gold" or "alpha": what the target is about.
@@ -282,9 +282,9 @@ def _check(target: float, of: Of, replications: int, some: bool) -> None:
     if not some:
         raise NotApplicable("Every design has fewer coders than labels per item.")
     if replications < 2:
-        raise NotApplicable("A design needs 2 replications or more.")
+        raise NotApplicable("A design needs at least 2 replications.")
     if not (0 < target <= 1 if of == "gold" else target > 0):
-        what = "a share of right labels above 0, at most 1" if of == "gold" else "a width above 0"
+        what = "a share of correct labels above 0, up to 1" if of == "gold" else "a width above 0"
         raise NotApplicable(f"The target is {target:g}: give {what}.")
 
 

@@ -72,8 +72,8 @@ def draw_coders(
     """Draw a crowd of coders: confusion matrices [coder, truth, label], and their kinds."""
     if min(spammers, adversaries) < 0 or spammers + adversaries > 1:
         raise NotApplicable(
-            f"There cannot be a share of {spammers:g} spammers and {adversaries:g} adversaries: "
-            "give shares of 0 or more that sum to 1 at most."
+            f"Shares of {spammers:g} spammers and {adversaries:g} adversaries are impossible: give "
+            "shares of 0 or more that sum to at most 1."
         )
     confusion = honest(n_coders, n_labels, accuracy, rng)
     kinds = np.full(n_coders, KINDS[0], dtype=object)
@@ -100,7 +100,7 @@ def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Gene
     """Draw confusion matrices of honest coders, [coder, truth, label]."""
     if isinstance(accuracy, Diagonal):
         if accuracy.strength == 0:
-            raise NotApplicable("Coders need a Diagonal of strength above 0 to be drawn from.")
+            raise NotApplicable("Drawing coders needs a Diagonal with a strength above 0.")
         shape = np.broadcast_to(accuracy.alpha(n_labels), (n_coders, n_labels, n_labels))
         drawn = np.maximum(rng.standard_gamma(shape), 1e-300)
         rows: Floats = drawn / drawn.sum(axis=2, keepdims=True)

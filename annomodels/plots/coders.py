@@ -37,7 +37,7 @@ _AXIS = {
     "bits": "information per label, bits",
     "reliability": "squared correlation of label and true value",
     "bias": "bias, in units of the labels (0 = none)",
-    "scale": "scale (1 = as the others, below 0 = reversed)",
+    "scale": "scale (1 = like the others, below 0 = reversed)",
     "noise": "standard deviation of the noise, in units of the labels",
 }
 _NEUTRAL = {"skill": 0.0, "bias": 0.0, "scale": 1.0}

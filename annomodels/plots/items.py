@@ -187,7 +187,7 @@ def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
         if len(at):
             ends = (mean[at], mean[at] - spread[at], mean[at] + spread[at])
             style.intervals(ax, rank[at], ends, colour, marker, name, alpha=0.75, **_size(named))
-    ax.set_xlabel("difficulty of the item (0 = as hard as most)")
+    ax.set_xlabel("difficulty of the item (0 = typical)")
     return style.finished(made, ax)
 
 

@@ -350,7 +350,7 @@ def of_other_labels(value: DataclassInstance, labels: list[str]) -> list[str]:
         rows = isinstance(prior, Rows)
         if rows and prior.labels and list(prior.labels) != labels:
             found.append(
-                f"The priors are those of a fit with the labels {', '.join(prior.labels)}, and the "
+                f"The priors are those of a fit with the labels {', '.join(prior.labels)}, but the "
                 f"data have {known}. Declare the same labels (labels=)."
             )
             continue
@@ -359,7 +359,7 @@ def of_other_labels(value: DataclassInstance, labels: list[str]) -> list[str]:
             sized = getattr(prior, "shares", ())
         if sized and len(sized) != len(labels):
             found.append(
-                f"{prior!r} is for {len(sized)} labels, and the data have {len(labels)}: {known}. "
-                "Give a prior for these."
+                f"{prior!r} is for {len(sized)} labels, but the data have {len(labels)}: {known}. "
+                "Give a prior for these labels."
             )
     return found

@@ -71,9 +71,9 @@ def unwritable(model: DataclassInstance) -> list[str]:
             plain(getattr(model, each.name))
         except TypeError as error:
             found.append(
-                f"{each.name}= of {type(model).__name__} holds {error}, which a result cannot "
-                "keep. Fields of a model are numbers, texts, tuples of these, priors of "
-                "am.priors, or models; a table may be a tuple of tuples."
+                f"{each.name}= of {type(model).__name__} holds {error}, which a fit cannot save. "
+                "Fields of a model are numbers, texts, tuples of these, priors of am.priors, or "
+                "models; a table may be a tuple of tuples."
             )
     return found
 

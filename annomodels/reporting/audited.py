@@ -20,8 +20,8 @@ _HOW = {
     "audit": "drawn at random by annomodels audit, by predicted label and P(truth), with known "
     "chances",
     "random": "drawn at random, each with the same chance",
-    "weights": "drawn at random with unequal chances, which their weights say",
-    "chosen": "chosen in a way that is not known",
+    "weights": "drawn at random with unequal chances, as given by their weights",
+    "chosen": "chosen in an unknown way",
 }
 
 
@@ -67,12 +67,12 @@ def errors(facts: Facts) -> str:
     n, known = facts.data.n_items - facts.known_items, judged(found)
     how = "by the audit" if found.by_design else "by the model"
     text = (
-        f"{counted(known, 'item has', 'items have')} the truth that an expert gave them. "
+        f"{counted(known, 'item has', 'items have')} the true label that an expert gave. "
         f"Of the other {counted(n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "
         f"({interval(wrong.gold_low, wrong.gold_high)}), {how}"
     )
     if part := of_part(facts):
-        text += f"; this is of {part}"
+        text += f"; this is for {part}"
     return f"{text}."
 
 
@@ -82,7 +82,7 @@ def of_part(facts: Facts) -> str:
     unknown = facts.data.n_items - facts.known_items + judged(found)
     if found.n_items >= unknown:
         return ""
-    return f"the {found.n_items:,} items that could be drawn, of {unknown:,} of unknown truth"
+    return f"the {found.n_items:,} items that could be drawn, of {unknown:,} without a known label"
 
 
 def off(found: Estimate) -> str:
@@ -90,12 +90,11 @@ def off(found: Estimate) -> str:
     wrong = found.row("wrong")
     ends = f"{number(wrong['low'])} to {number(wrong['high'])}"
     text = (
-        f"Of {counted(found.n_items, 'gold label')} the model said that "
-        f"{number(wrong['model'])} are "
-        f"wrong, and with the audit it is {number(wrong['value'])} ({ends})"
+        f"Of {counted(found.n_items, 'gold label')} the model expected {number(wrong['model'])} to "
+        f"be wrong; with the audit, the estimate is {number(wrong['value'])} ({ends})"
     )
     if wrong["low"] <= wrong["model"] <= wrong["high"]:
-        return f"{text}, so the audit does not contradict the model."
+        return f"{text}. The audit does not contradict the model."
     edge = 0.5 / found.n_items
     p = np.clip(np.array([wrong["value"], wrong["model"]]) / found.n_items, edge, 1 - edge)
     shift = float(np.subtract(*np.log(p / (1 - p))))
@@ -122,13 +121,13 @@ def panel(found: Estimate) -> list[str]:
         verdict = (
             ": the panel beats its best coder"
             if row["low"] > 0
-            else ": one coder alone does better than the panel"
+            else ": one coder alone beats the panel"
             if row["high"] < 0
-            else ", so which of the two is better is open"
+            else ", so it is unclear which of the two is better"
         )
         out.append(
-            f"The best of those with many labels is {best['coder']}, {share} of whose labels are "
-            f"right (95 % interval {least} to {most}); the gold labels of all coders together are "
+            f"The best coder with many labels is {best['coder']}: {share} of the labels are right "
+            f"(95 % interval {least} to {most}); the gold labels of all coders together are "
             f"{value} percentage points better ({low} to {high}){verdict}."
         )
     return out
@@ -143,14 +142,15 @@ def results(facts: Facts) -> str:
     found = said(facts)
     if not found.by_design:
         return (
-            f"{drawing(found)} How the judged items were chosen is not known, so no coverage is "
+            f"{drawing(found)} It is unknown how the judged items were chosen, so no coverage is "
             "guaranteed."
         )
     row = found.row("accuracy")
     share, low, high = (percent(row[name]) for name in _ENDS)
     alone, *ends = (percent(row[f"audit{end}"]) for end in ("", "_low", "_high"))
     return (
-        f"{drawing(found)} By these items and the model together, {share} of the gold labels (95 % "
-        f"interval {low} to {high}) were right before the audited ones were corrected; by the "
-        f"audit alone {alone}{f' ({ends[0]} to {ends[1]})' * bool(np.isfinite(row['audit_low']))}."
+        f"{drawing(found)} According to these items and the model together, {share} of the gold "
+        f"labels (95 % interval {low} to {high}) were right before the audited ones were "
+        "corrected; by the audit alone "
+        f"{alone}{f' ({ends[0]} to {ends[1]})' * bool(np.isfinite(row['audit_low']))}."
     )

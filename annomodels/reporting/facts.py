@@ -243,7 +243,7 @@ def renamed(estimate: Estimate, fit: Fit) -> Estimate:
     audit = fit.tree["audit"] if "audit" in fit.tree.children else None
     if audit is None or audit.attrs.get("mark") != estimate.mark:
         what = "The estimate belongs to another fit, or this is the fit from before the audit."
-        remedy = "Give estimate.after(fit), of the fit that was audited."
+        remedy = "Use estimate.after(fit) with the audited fit."
         raise AnnotationError(Problem(what, "estimate", remedy))
     names = dict(zip(estimate.coders["coder"], fit.data.coders, strict=True))
     if all(old == new for old, new in names.items()):

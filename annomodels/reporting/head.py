@@ -64,14 +64,14 @@ def sentence(facts: Facts) -> str:
     if of.tested == of.n:
         verb = "is" if round(of.gold) == 1 else "are"
         return (
-            f"{of.gold:,.0f} of {counted(of.n, 'gold label')} {verb} wrong, by the true labels "
-            "that were held back."
+            f"{of.gold:,.0f} of {counted(of.n, 'gold label')} {verb} wrong according to the true "
+            "labels that were held back."
         )
     text = about(of.gold, of.n, of.gold_low, of.gold_high)
     if facts.contradicted:
         text = f"{clean(facts.check.sentences[0])} {text}"
     elif not facts.on_disk and facts.too_sure:
-        text += " Expect more: errors gather on hard items, which the model ignores."
+        text += " Expect more: errors gather on hard items, and the model ignores this."
     return f"{text} {_checked(facts)}"
 
 

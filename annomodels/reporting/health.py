@@ -145,7 +145,7 @@ def findings(data: Annotations) -> list[Counted]:
     ]
     more = f" and {data.n_labels - _SHOWN} more" * (data.n_labels > _SHOWN)
     sizes = ", ".join(map(str, facts.parts[:_SHOWN])) + ", ..." * (facts.n_parts > _SHOWN)
-    alone = "They are no evidence about agreement."
+    alone = "They carry no information about agreement."
     apart = f"They have {sizes} items and no coder in common."
     return [
         Counted("items", data.n_items),
@@ -161,7 +161,7 @@ def findings(data: Annotations) -> list[Counted]:
         Counted("labels per item", facts.per_item.told()),
         Counted("items with one label", facts.single, alone * bool(facts.single)),
         Counted("labels per coder", facts.per_coder.told()),
-        _named(f"coders below {CODER_THIN} labels", facts.few, "Too few labels of {}."),
+        _named(f"coders below {CODER_THIN} labels", facts.few, "Too few labels by {}."),
         _named("constant coders", facts.constant, "They always gave the same label: {}."),
         Counted("overlap groups", facts.n_parts, apart * (facts.n_parts != 1)),
         Counted("beyond chance", *(("no", _BY_CHANCE) if data.by_chance else ("yes",))),

@@ -42,7 +42,7 @@ class LinkFacts:
     def unsupported(self, verb: str) -> str:
         """Return why a table is unavailable; empty if it is available."""
         if verb == "texts":
-            return "" if self.documents else "a fit does not hold the texts, give them (texts=)"
+            return "" if self.documents else "a fit does not contain the texts: give texts="
         return "no model was fitted" if self.fit is None else self.fit.unsupported(verb)
 
     @property

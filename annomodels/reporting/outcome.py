@@ -104,7 +104,7 @@ def _results_of_links(facts: Facts) -> str:
     links = facts.fit.links(0.5).table
     return (
         f"Most probably {one:,} of {counted(facts.data.n_items, 'mention')} have one true reading, "
-        f"{several:,} have several, and {none:,} none of those given. Silver links with a "
+        f"{several:,} have several, and {none:,} have none of those given. Silver links with a "
         f"probability of at least 0.5 go from {counted(len(links), 'mention')} to an antecedent; "
         "the mean probability that one more reader makes them is "
         f"{decimal(float(links['p_next'].mean())) if len(links) else 'not defined'}."
@@ -122,6 +122,6 @@ def _coders(table: pd.DataFrame) -> str:
         for row in (rows.iloc[0], rows.iloc[-1])
     )
     return (
-        f"Of the labels of the median coder, a share of {decimal(rows[right].median())} is right; "
-        f"of the worst coder {worst}, of the best {best}."
+        f"The share of right labels is {decimal(rows[right].median())} for the median coder, "
+        f"{worst} for the worst and {best} for the best."
     )

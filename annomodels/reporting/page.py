@@ -118,7 +118,7 @@ def report(
     may_write(path, force)
     if is_of_spans(fit):
         if anonymize or target is not None or others or truth or texts or shown:
-            raise NotApplicable("A page on spans takes none of the options of items and links.")
+            raise NotApplicable("A page on spans supports none of the options for items and links.")
         spans = SpanFacts(fit, estimate)
         write(path, page(spans, command or str(fit.tree.attrs.get("command", "")), files))
         return path
@@ -284,7 +284,7 @@ def template(name: str) -> Template:
 
 def may_write(path: Path, force: bool) -> None:
     if path.is_dir():
-        what = "This is a folder, and the page is a file."
+        what = "This is a folder, but the page must be a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
     if path.is_file() and not force:
         remedy = f"Give another name, or use {Option('force', True)} to replace it."

@@ -105,7 +105,7 @@ class SpanFacts:
         attrs = self.fit.tree.attrs
         rhat, draws = float(attrs["rhat_max"]), float(attrs["ess_min"])
         if rhat != rhat:
-            return "needs review", "One short chain cannot show that it has settled: fit with more."
+            return "needs review", "One short chain cannot show convergence: fit with more chains."
         if not (rhat <= RESULT_RHAT and draws >= RESULT_DRAWS):
             return "needs review", (
                 f"The chains do not agree yet (R-hat {rhat:.3f}, {draws:,.0f} effective draws): "

@@ -37,7 +37,7 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
     if not given and faultless:
         if any(intake.dont_know.counts.values()):
             what = "None of the labels is a class."
-            remedy = f"See that {Option('dont_know')} names the right one."
+            remedy = f"Check that {Option('dont_know')} names the right label."
         else:
             what = "No cell contains a label."
             remedy = (
@@ -136,7 +136,7 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
     kinds = "/".join(intake.dont_know.codes)
     mute = len(intake.coders.codes) - len(intake.answering)
     notes += [
-        f"Left out, because they have no label but {kinds}: {counted(n, word)}."
+        f"Left out because their only label is {kinds}: {counted(n, word)}."
         for n, word in ((census.silent, "item"), (mute, "coder"))
         if n
     ]

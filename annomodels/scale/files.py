@@ -38,10 +38,10 @@ def files_of(paths: Paths) -> list[Path]:
             elif place.exists():
                 hits = [place] if place.is_file() else []
                 what = "This is a pipe or a device, and a scan reads its files more than once."
-                remedy = "Save what it gives in a file first."
+                remedy = "Save its output to a file first."
             else:
                 is_pattern = any(mark in pattern for mark in MAGIC)
-                what = "No file has such a name." if is_pattern else "The file does not exist."
+                what = "No file matches the pattern." if is_pattern else "The file does not exist."
                 remedy = "Check the path, or the pattern."
                 hits = [Path(p) for p in glob.glob(pattern, recursive=True) if Path(p).is_file()]
         if not hits:

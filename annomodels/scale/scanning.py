@@ -122,8 +122,8 @@ def scan(
     known = {label_text(k): v for k, v in truth.items()} if isinstance(truth, Mapping) else None
     check_choice("repeats", repeats, *REPEATS)
     if repeats == "first":
-        what = "Labels that are streamed lose the order of the rows, so no repeat is the first."
-        remedy = f"Leave repeats out of the file, or use {Option('repeats', 'all')}."
+        what = "Streaming does not keep the order of the rows, so no repeat counts as the first."
+        remedy = f"Remove repeats from the file, or use {Option('repeats', 'all')}."
         raise AnnotationError(Problem(what, "repeats", remedy, code="no-first-repeat"))
     kinds = [dont_know] if isinstance(dont_know, str) else dont_know
     places = files_of(path)
@@ -313,7 +313,7 @@ def _kept(target: Path, fingerprint: str) -> Scanned | None:
         earlier = load_scan(target)
     except EngineError:
         if any(target.iterdir()) and not (target / ABOUT).is_file():
-            what = "This folder holds other files."
+            what = "This folder contains other files."
             remedy = "Give an empty or a new folder for the cache."
             raise OutputError(Problem(what, str(target), remedy)) from None
         return None

@@ -69,7 +69,7 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
         findings,
         f"The chains agree (R-hat at most {findings[0].value:.3f}, at least "
         f"{findings[1].value:,.0f} effective draws); whether the model reproduces the labels was "
-        "not looked at.",
+        "not checked.",
     )
 
 

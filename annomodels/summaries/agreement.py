@@ -64,7 +64,8 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
             low, high = interval(kappa)
             notes.append(
                 "Two further coders like these would have a kappa of about "
-                f"{np.median(kappa):.2f}; 19 of 20 such pairs between {low:.2f} and {high:.2f}."
+                f"{np.median(kappa):.2f}; 19 of 20 such pairs have one between {low:.2f} and "
+                f"{high:.2f}."
             )
     if tree.attrs.get("engine") == "em":
         notes.append("The engine em gives no intervals for coefficients that the model implies.")

@@ -24,7 +24,7 @@ from annomodels.types import Floats
 GOOD_ERROR = 0.05
 FEW = 20
 SHARE = 0.02
-SPLIT = "Mentions whose antecedent has several parts, not joined to any: {n}."
+SPLIT = "Mentions left unjoined because their antecedent has several parts: {n}."
 
 
 def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
@@ -67,7 +67,7 @@ def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
     )
     counts = table["readings"].value_counts()
     note = ", ".join(f"{int(counts.get(name, 0))} with {name}" for name in names)
-    notes = (f"Most probable numbers of true readings: {note}.",)
+    notes = (f"Mentions by their most probable number of true readings: {note}.",)
     return Summary("Mentions", table, truth[["p_true"]], notes)
 
 

@@ -67,8 +67,8 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     spread = float(_draws(tree).truth_spread.mean())
     typical = float(np.median(table["sd"]))
     notes = (
-        f"The truth of the median item is known to within a standard deviation of {typical:.3g}; "
-        f"truths themselves have a standard deviation of {spread:.3g}.",
+        "The true value of the median item is known to within a standard deviation of "
+        f"{typical:.3g}; true values have a standard deviation of {spread:.3g}.",
     )
     return Summary("Gold standard", table, tree["truth_draws"].to_dataset(), notes, GOLD)
 

@@ -71,7 +71,7 @@ def test_a_list_of_coefficients_uses_the_distance_or_refuses(ratings: Path) -> N
     panel = am.agreement(data, ["ac1", "kappa", "alpha"], distance="quadratic")
     for one, name in zip(panel.table["value"], ("ac1", "kappa", "alpha"), strict=True):
         assert one == am.agreement(data, name, distance="quadratic").value
-    with pytest.raises(NotApplicable, match="takes no distance"):
+    with pytest.raises(NotApplicable, match="supports only the distance"):
         am.agreement(data, ["alpha", "icc_1"], distance="quadratic")
 
 

@@ -160,7 +160,7 @@ def test_one_label_of_the_prevalence(call, fitted: Path, audited: Path) -> None:
 def test_items_of_unknown_draw_get_no_guarantee(call, fitted, audited, tmp_path) -> None:
     done = call("estimate", fitted, "--truth", audited, "--use", "fit")
     assert done.code == 0
-    assert "warning: How the judged items were chosen is not known" in done.err
+    assert "warning: It is unknown how the judged items were chosen" in done.err
     assert "--use audit" in done.err
     path = tmp_path / "others.csv"
     drawn = {line.split(",")[0] for line in audited.read_text().splitlines()}
@@ -206,7 +206,7 @@ def test_weights_must_fit_the_sample(call, fitted: Path, audited: Path, tmp_path
     path.write_text("\n".join(rows))
     done = call("estimate", fitted, "--truth", path, "--weights", "weight")
     assert done.code == 3
-    assert "add up to 30, and there are 150 items" in done.err
+    assert "add up to 30, but there are 150 items" in done.err
     path.write_text("\n".join([rows[0], *(row.removesuffix(",1") + ",5" for row in rows[1:])]))
     assert call("estimate", fitted, "--truth", path, "--weights", "weight").code == 0
 

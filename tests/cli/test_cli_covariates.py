@@ -60,7 +60,7 @@ def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path
         (("--covariates", "{neither}", *FIT), 3, "not a table about coders or items"),
         (("--covariates", "{both}", *FIT), 3, "a column coder and a column item"),
         (("--covariates", "{empty}", *FIT), 3, "The file is empty."),
-        (("--covariates", "{header}", *FIT), 3, "No column stands next to the items"),
+        (("--covariates", "{header}", *FIT), 3, "no column besides the items"),
         (("--covariates", "nowhere.csv", *FIT), 3, "nowhere.csv"),
     ],
 )

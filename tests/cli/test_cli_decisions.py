@@ -144,7 +144,7 @@ def test_columns_that_are_not_there_are_named_before_the_fit(call, crowd: Path, 
     done = call("run", crowd, "-o", out, *FEW, "--show", "time")
     assert done.code == 3
     assert done.err.count("has '") == 1
-    assert "So have 1,399 more rows." in done.err
+    assert "The same applies to 1,399 more rows." in done.err
     for more in (("--stream",), ("--no-report",)):
         assert call("run", crowd, "-o", out, "--show", "genre", *more).code == 2
     assert not out.exists()

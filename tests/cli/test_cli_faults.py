@@ -130,7 +130,7 @@ def test_a_file_that_came_in_the_meantime_stays(tmp_path):
             path.write_text("ours")
             target.write_text("theirs")
 
-    with pytest.raises(OutputError, match="file of this name"):
+    with pytest.raises(OutputError, match="file with this name"):
         write()
     assert target.read_text() == "theirs"
     assert list(tmp_path.iterdir()) == [target]

@@ -47,7 +47,7 @@ def test_coders_without_names_keep_their_groups(votes: Path, groups: Path, call,
     ("words", "code", "what"),
     [
         (("--model", "groups"), 2, "needs --groups FILE"),
-        (("--model", "mace", "--groups", "{groups}"), 2, "not with --model mace"),
+        (("--model", "mace", "--groups", "{groups}"), 2, "not --model mace"),
         (("--groups", "{votes}"), 3, "not a table of coder groups"),
         (("--groups", "nowhere.csv"), 3, "nowhere.csv"),
     ],

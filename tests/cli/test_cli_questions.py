@@ -85,7 +85,7 @@ def test_a_report_compares_the_fits_it_is_given(call, votes, tmp_path) -> None:
     assert done.code == 0
     html = page.read_text()
     assert "<table class=data id=comparison>" in html
-    assert "This page is of the model hierarchical." in html
+    assert "This page shows the model hierarchical." in html
 
 
 def test_agreement_of_every_question_stands_in_one_table(call, survey) -> None:
@@ -175,7 +175,7 @@ def test_questions_are_chosen_by_names_and_patterns_each_with_its_scale(
     wrong = call("convert", coding, "-o", tmp_path / "f.csv", "--question", "stage_[12]")
     assert (wrong.code, "takes one question" in wrong.err) == (2, True)
     wrong = call("agree", coding, "--question", "tone", "--methods", paper, "--force")
-    assert (wrong.code, "--methods goes with" in wrong.err) == (2, True)
+    assert (wrong.code, "--methods needs" in wrong.err) == (2, True)
 
 
 def test_check_of_every_question_is_one_table_and_says_what_is_supported(call, coding) -> None:

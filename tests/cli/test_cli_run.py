@@ -148,7 +148,7 @@ def test_what_was_sampled_is_written_when_sampling_is_interrupted(
     monkeypatch.setattr(fitting, "fit", stopped)
     done = call("run", votes, "-o", tmp_path / "out", *FEW)
     assert done.code == 130
-    assert "the draws until then are kept" in done.err
+    assert "the draws so far are kept" in done.err
     assert names_in(tmp_path / "out") == FILES
 
 

@@ -39,11 +39,11 @@ def test_why_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) -> Non
         (["report"], "Name the file of the page"),
         (["report", "--methods", "m.docx"], ".tex"),
         (["gold", "--state", "contested", "--to", "prodigy"], "cannot both"),
-        (["gold", "--item", "3"], "--item goes with --why"),
+        (["gold", "--item", "3"], "--item needs --why"),
         (["gold", "--why", "--soft"], "makes its own table"),
         (["gold", "--why", "--to", "prodigy"], "makes its own table"),
         (["gold", "--why", "--item", "333"], "These data have no item '333'"),
-        (["compare"], "two fits or more"),
+        (["compare"], "at least two fits"),
     ],
 )
 def test_wrong_words_are_usage_errors(saved: Path, words: list[str], hint: str, call) -> None:

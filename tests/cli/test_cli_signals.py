@@ -44,7 +44,7 @@ def test_ctrl_c_while_sampling_keeps_what_was_sampled(
     out, err = process.communicate(timeout=900)
     assert process.returncode == 130, "".join(before) + err
     assert "Traceback" not in err
-    assert "the draws until then are kept" in err
+    assert "the draws so far are kept" in err
     assert out.splitlines()[0] == str(tmp_path / "out" / "gold.csv")
     fit = am.load(tmp_path / "out" / "fit.nc")
     assert fit.tree.attrs["stopped"] == "interrupted"
@@ -62,7 +62,7 @@ def test_ctrl_c_elsewhere_is_one_sentence(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=900)
     assert process.returncode == 130
     assert out == ""
-    assert err == "error: Interrupted; no output is left half-written.\n"
+    assert err == "error: Interrupted. No output is incomplete.\n"
     assert list(tmp_path.iterdir()) == []
 
 

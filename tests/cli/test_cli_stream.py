@@ -79,7 +79,7 @@ def test_a_streamed_run_writes_what_a_scan_can_know(unsure, call, tmp_path, how)
     assert about["verdict"] in done.out
     assert about["command"].startswith("annomodels run")
     page = (streamed / "report.html").read_text()
-    assert "Set aside, since it is no class: ?, 32 times." in page
+    assert "Set aside, because it is not a class: ?, 32 times." in page
     fit = am.load(streamed, am.scan(unsure, dont_know="?"))
     assert fit.tree.attrs["command"] == about["command"]
 
@@ -110,11 +110,11 @@ def test_options_that_streams_do_not_take_are_refused_together(
     for option in ("--truth", "several --question", "--read sheet", "--engine nuts", "easy-hard"):
         assert option in done.err
     assert not list(tmp_path.iterdir())
-    assert "--cache goes with --stream" in call(*words[:2], *words[3:], "--cache", "x").err
+    assert "--cache needs --stream" in call(*words[:2], *words[3:], "--cache", "x").err
     for more, sentence in (
         (("--stream", "--read", "format=wide"), "leave out --read format"),
-        (("--stream", "--prior-from", "a.nc"), "--prior-from goes with"),
-        (("--cache", "kept"), "goes with --stream"),
+        (("--stream", "--prior-from", "a.nc"), "--prior-from needs"),
+        (("--cache", "kept"), "needs --stream"),
     ):
         done = call("run", labels, "-o", tmp_path / "out", *more)
         assert (done.code, sentence in done.err) == (2, True)
@@ -146,7 +146,7 @@ def test_an_interrupted_run_is_written(
     monkeypatch.setattr(sampling, "spreading", lambda _: impatient(9))
     done = call(*told, "-o", tmp_path / "part")
     assert done.code == 130
-    assert "the draws until then are kept" in done.err
+    assert "the draws so far are kept" in done.err
     assert {path.name for path in (tmp_path / "part").iterdir()} == OUTPUTS - {"report.html"}
     monkeypatch.setattr(sampling, "spreading", lambda _: impatient(1))
     assert call(*told, "-o", tmp_path / "none").code == 130

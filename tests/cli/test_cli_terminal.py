@@ -270,7 +270,7 @@ def test_coreference(columns: int, tmp_path: Path, monkeypatch) -> None:
     _whole(lines, names, columns)
     text = " ".join(" ".join(lines).split())
     assert text.count("not marked by all coders; see unaligned.csv of -o FOLDER") == 1
-    assert "of 1 more text" in text
+    assert "to 1 more text" in text
     assert "with 90 % probability" in text
 
 

@@ -62,7 +62,7 @@ def test_old_options_are_gone_and_a_use_needs_a_file(call, votes: Path, tmp_path
         assert f"No such option '{option}'" in done.err
     done = call(*words, "--use", "test")
     assert done.code == 2
-    assert "--use goes with --truth" in done.err
+    assert "--use needs --truth" in done.err
 
 
 def test_files_must_agree(call, votes: Path, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_panel_is_a_mapping(panel):
 
 def test_text(panel):
     text = repr(panel)
-    assert "It is defined for two coders, and there are 3." in text
+    assert "It is defined for two coders, but there are 3." in text
     assert "declare the set (labels=...) if it is larger" in text
     assert "<table" in panel._repr_html_()
     alpha = repr(panel["alpha"])

@@ -193,10 +193,10 @@ def test_all_problems_of_units_at_once():
         "has no length",
         "are not both numbers",
         "The coder is empty",
-        "lies beyond text 't', which goes from 0 to 100",
+        "is not within text 't', which goes from 0 to 100",
         "Text 'u' has the length None",
-        "not declared: c",
-        "without working on it",
+        "undeclared coders: c",
+        "which is not in done=",
         "['b'] is a collection",
         "is not (text, coder, start, end, label)",
     ):

@@ -110,7 +110,7 @@ def test_a_function_that_gives_no_number():
 def test_a_table_with_1_on_the_diagonal_holds_weights_of_agreement():
     found = make_distance(np.eye(4), LABELS)
     assert (table_of(found, np.ones(4)) == 1 - np.eye(4)).all()
-    assert "taken as weights of agreement" in found.note
+    assert "treated as weights of agreement" in found.note
 
 
 WEIGHTS = np.array([[1, 0.8, 0.5], [0.8, 1, 0.6], [0.5, 0.6, 1]])

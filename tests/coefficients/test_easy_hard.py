@@ -56,5 +56,5 @@ def test_what_does_not_fit():
         am.coefficients.easy_hard(am.agreement(data, "percent", draws=0))
     with pytest.raises(NotApplicable, match="no expected agreement"):
         am.coefficients.easy_hard(am.agreement(data, "alpha", distance="interval", draws=0))
-    with pytest.raises(NotApplicable, match="a coefficient has its own"):
+    with pytest.raises(NotApplicable, match="a coefficient already has one"):
         am.coefficients.easy_hard(am.agreement(data, "k", draws=0), 0.5)

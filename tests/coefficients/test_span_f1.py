@@ -62,5 +62,5 @@ def test_what_has_no_value_says_why() -> None:
     assert am.coefficients.span_f1(alone).reason == "no_overlap"
     nobody = Units.from_records([], lengths={"t": 9}, coders=["a", "b"])
     assert am.coefficients.span_f1(nobody).reason == "no_variation"
-    with pytest.raises(NotApplicable, match="takes units"):
+    with pytest.raises(NotApplicable, match="needs units"):
         am.coefficients.span_f1([("t", "a", 0, 5, "x")])

@@ -42,14 +42,14 @@ def test_two_texts_have_no_interval_and_the_result_says_why(rng: np.random.Gener
     made = texts(rng, 6)
     found = agreement(made[:2], draws=100)
     assert found.draws is None
-    assert any("it takes 3 texts" in note for note in found.notes)
+    assert any("it needs 3 texts" in note for note in found.notes)
     table = agreement_table(made, by="genre", draws=100).table
     rows = table[table["coefficient"].str.startswith("alpha")]
     assert (rows["low"] < rows["value"]).all()
     assert (rows["value"] < rows["high"]).all()
     few = agreement_table(made[:2], draws=100).table.iloc[-1]
     assert np.isnan(few["low"])
-    assert "it takes 3 texts" in few["note"]
+    assert "it needs 3 texts" in few["note"]
 
 
 def test_k_and_texts_in_which_nothing_was_said_twice(rng: np.random.Generator) -> None:

@@ -226,7 +226,7 @@ def test_one_coder_twice(tmp_path: Path) -> None:
         (CONLL.replace("Ana", "Än").encode("cp1252"), "is not UTF-8"),
         (CONLL.encode("utf-16-le"), "NUL byte"),
         (b"", "The file is empty."),
-        (b"nothing of the kind", "A word stands outside any document."),
+        (b"nothing of the kind", "A word is outside any document."),
     ],
     ids=["cp1252", "utf-16 without mark", "empty", "unknown"],
 )

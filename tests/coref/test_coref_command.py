@@ -112,7 +112,7 @@ def test_coders_are_named_on_the_command_line(folder: Path, capsys) -> None:
     [
         (["--chain", "long"], "Unknown chain condition 'long'"),
         (["--read", "attributes=set"], "write WHAT=NAME"),
-        (["--read", "genre=("], "is no valid pattern"),
+        (["--read", "genre=("], "is not a pattern"),
         (["--read", "genre=news"], "has no group"),
         (["--model", "pairs"], "add -o FOLDER"),
         (["--read", "format=xml"], "Unknown format 'xml'"),

@@ -108,7 +108,7 @@ def test_brat_chains_by_label_are_asked_about_and_read(tmp_path: Path) -> None:
     assert "'Ana-2', 'Dog-1'" in said
     (text,) = read(path, chain_from="label")
     assert clusters(text) == [["0-1", "9"], ["3", "7"]]
-    assert text.notes[0] == "b: 4 mentions in 2 chains. Labels that name no chain: 'PRON'."
+    assert text.notes[0] == "b: 4 mentions in 2 chains. Labels that do not name a chain: 'PRON'."
     (other,) = read(path, relations=["appos"])
     assert ["0-1", "9"] in clusters(other)
     path.write_text("T1\tDog-1 0 7\tThe dog\nT2\tAna-2 13 16\tshe\n", "utf-8")

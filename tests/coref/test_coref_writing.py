@@ -106,7 +106,7 @@ def test_wrong_requests_are_answered_in_words(tmp_path: Path) -> None:
     with pytest.raises(am.errors.NotApplicable, match="'jsonlines' or 'conll'"):
         write(two, tmp_path / "x.xml", "a")
     write(two, tmp_path / "x.jsonl", "a")
-    with pytest.raises(OutputError, match="A file of this name"):
+    with pytest.raises(OutputError, match="A file with this name"):
         write(two, tmp_path / "x.jsonl", "b")
     write(two, tmp_path / "x.jsonl", "b", force=True)
     assert json.loads((tmp_path / "x.jsonl").read_text())["coder"] == "b"

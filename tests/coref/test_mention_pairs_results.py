@@ -98,7 +98,9 @@ def test_links_and_chains_follow_the_most_probable_antecedents(fit):
     assert mine["item"].tolist() == ["t0#1", "t0#2", "t0#3", "t0#4"]
     assert np.isnan(mine["p_link"].iloc[0])
     assert mine["p_weakest"].to_numpy() == pytest.approx(first["p_link"].min())
-    assert chains.notes == ("Mentions whose antecedent has several parts, not joined to any: 8.",)
+    assert chains.notes == (
+        "Mentions left unjoined because their antecedent has several parts: 8.",
+    )
     between = float(links["p_link"].min() + links["p_link"].max()) / 2
     fewer = fit.links(at_least=between).table
     assert 0 < len(fewer) < len(links)

@@ -147,7 +147,7 @@ def test_a_stack_whose_sums_died_with_a_machine_is_made_again(data, own_client):
 
     fit = am.fit(data, "stack", executor=client, partitions=4, progress=progress, **options)
     assert len(killed) == 1
-    assert "a machine was lost; once more" in told
+    assert "a machine was lost; trying again" in told
     assert_same(fit, reference)
 
 

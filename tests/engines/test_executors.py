@@ -243,11 +243,11 @@ def test_em_with_an_executor_is_em(data):
 
 
 def test_what_is_no_executor_is_refused(data):
-    with pytest.raises(NotApplicable, match="'thread' is not known"):
+    with pytest.raises(NotApplicable, match="'thread' is unknown"):
         am.fit(data, "hierarchical", executor="thread")
     with ThreadPoolExecutor(1) as pool, pytest.raises(NotApplicable, match="Dask client"):
         am.fit(data, "hierarchical", executor=pool)
     with pytest.raises(NotApplicable, match="not nuts"):
         am.fit(data, "pooled", engine="nuts", executor="threads")
-    with pytest.raises(NotApplicable, match="serves the models whose items have one true class"):
+    with pytest.raises(NotApplicable, match="models whose items have one true class"):
         am.fit(data, "guess-level", engine="gibbs", executor="threads")

@@ -345,7 +345,7 @@ def test_coders_named_by_their_place_count_alike(rng, unlike):
     best = p_truth(fit).argmax(axis=1)
     votes = fit.data.votes
     assert (votes[np.arange(200), best] == votes.max(axis=1)).mean() > 0.97
-    assert any("tells one coder from another" in note for note in fit.gold().notes)
+    assert any("do not distinguish the coders" in note for note in fit.gold().notes)
     assert not exchangeable(unlike.data)
 
 

@@ -133,7 +133,7 @@ def test_unknown_layouts_and_files_in_the_way(data: Annotations, tmp_path: Path)
     with pytest.raises(NotApplicable, match="Did you mean 'k-alpha'"):
         am.write(data, tmp_path / "x.csv", to="kalpha")
     (tmp_path / "x.csv").write_text("mine")
-    with pytest.raises(AnnomodelsError, match="A file of this name"):
+    with pytest.raises(AnnomodelsError, match="A file with this name"):
         am.write(data, tmp_path / "x.csv", to="mace")
     assert am.write(data, tmp_path / "x.csv", to="mace", force=True).read_text() != "mine"
 

@@ -30,7 +30,7 @@ def test_what_is_written_can_be_read(tmp_path: Path, name: str) -> None:
 def test_a_file_that_is_there_stays_unless_forced(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("mine")
-    with pytest.raises(OutputError, match="A file of this name exists"):
+    with pytest.raises(OutputError, match="A file with this name already exists"):
         write_table(FRAME, path)
     assert path.read_text() == "mine"
     write_table(FRAME, path, force=True)
@@ -84,7 +84,7 @@ def test_other_errors_pass_through(tmp_path: Path) -> None:
 def test_folders_and_formats(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="folder does not exist"):
         write_table(FRAME, tmp_path / "no" / "a.csv")
-    with pytest.raises(OutputError, match="folder of this name"):
+    with pytest.raises(OutputError, match="folder with this name"):
         write_table(FRAME, tmp_path, "csv")
     with pytest.raises(OutputError, match="not written as 'xls'"):
         write_table(FRAME, tmp_path / "a.xls")

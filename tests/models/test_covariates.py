@@ -90,12 +90,12 @@ def test_everything_that_is_wrong_is_said_at_once():
     problems = {each.what: each for each in caught.value.problems}
     assert [(each.what, each.where) for each in problems.values()] == [
         ("Covariates lack a row for 1 coder of the data.", "coder eva"),
-        ("Covariates have 1 row of no coder of the data.", "coder flo"),
+        ("Covariates have 1 row for unknown coders.", "coder flo"),
         ("The column 'years' is empty for 1 coder.", "coder ana"),
-        ("The column 'trained' holds numbers and texts.", "texts for ana, cem, dea"),
+        ("The column 'trained' mixes numbers and texts.", "texts for ana, cem, dea"),
         ("The column 'pay' is empty for 3 coders.", "coder ben, cem, dea"),
         ("The column 'team' is 'blue' for every coder: it has no effect.", "team"),
-        ("The column 'speed' holds numbers without end.", "dea"),
+        ("The column 'speed' holds infinite numbers.", "dea"),
     ]
     assert all(each.remedy for each in problems.values())
 
@@ -112,10 +112,10 @@ def test_terms_that_cannot_be_told_apart_are_refused():
 @pytest.mark.parametrize(
     ("table", "what"),
     [
-        ("years.csv", "no columns about coders"),
-        ([{"name": "ana", "years": 1}], "no columns about coders"),
-        ({"ana": 3.0}, "no columns about coders"),
-        ({"ana": {}, "ben": {}}, "No column stands next to the coders"),
+        ("years.csv", "not a table about coders"),
+        ([{"name": "ana", "years": 1}], "not a table about coders"),
+        ({"ana": 3.0}, "not a table about coders"),
+        ({"ana": {}, "ben": {}}, "no column besides the coders"),
         (
             [{"coder": "a", "x": 1, "y": "a"}, {"coder": "a", "x": 1, "y": "b"}],
             r"1 coder with more than one row, which differ in 'y'",

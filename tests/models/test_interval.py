@@ -368,7 +368,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence() -> None:
         am.compare([fit, fit])
     reasons = {verb: fit.unsupported(verb) for verb in ("next", "plot.ranks", "write_gold")}
     assert "numbers have no classes" not in reasons.values()
-    assert reasons["plot.ranks"] == "this plot is drawn of classes only"
+    assert reasons["plot.ranks"] == "this plot is for classes only"
     with pytest.raises(am.errors.NotApplicable, match="takes no threshold="):
         fit.gold(0.9)
     with pytest.raises(am.errors.NotApplicable, match="executor="):

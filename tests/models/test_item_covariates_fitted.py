@@ -85,7 +85,7 @@ def test_some_of_the_items_have_the_shares_that_they_have_among_all(small):
     for a, b in zip(whole, some, strict=True):
         np.testing.assert_allclose(a[[7, 2]], b)
     other = data.replace(items=tuple(f"new {item}" for item in data.items))
-    with pytest.raises(NotApplicable, match="without known covariates: 10 items"):
+    with pytest.raises(NotApplicable, match="no known covariates: 10 items"):
         draws.kinds_of(other)
     # items in general are the mean item of the data
     log = draws.log_share(3, draws.kinds_of(data))

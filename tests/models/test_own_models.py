@@ -173,13 +173,13 @@ def test_the_name_of_a_model_of_the_package_is_refused(data) -> None:
     class Mine(am.models.DawidSkene):
         name = "mace"
 
-    with pytest.raises(NotApplicable, match="Mine is called 'mace', like a model of this package"):
+    with pytest.raises(NotApplicable, match="Mine has the name 'mace' of a model of this package"):
         am.fit(data, Mine())
 
 
 @pytest.mark.parametrize(
     ("what", "message"),
-    [(Neighbours, r"Give a model: Neighbours\(\)"), ({"a": 1}, "is no model"), (7, "is no model")],
+    [(Neighbours, r"Give a model: Neighbours\(\)"), ({"a": 1}, "not a model"), (7, "not a model")],
 )
 def test_what_is_no_model_is_refused(data, what, message) -> None:
     with pytest.raises(NotApplicable, match=message):
@@ -263,7 +263,7 @@ def test_what_is_given_must_be_what_the_file_holds(data, tmp_path) -> None:
     described = json.loads(own.tree.attrs["model"])
     described["priors"]["slope"] = 1.0
     own.tree.attrs["model"] = json.dumps(described)
-    with pytest.raises(NotApplicable, match="Neighbours does not take what the fit was made with"):
+    with pytest.raises(NotApplicable, match="Neighbours does not accept the fields that the fit"):
         am.load(own.save(tmp_path / "own.nc"))
 
 

@@ -143,7 +143,7 @@ def test_a_fit_gives_its_model_and_a_stack_says_why_it_has_none(data):
     kept = fit.tree["posterior"]
     assert draws["confusion"].dims == kept["confusion"].dims
     np.testing.assert_allclose(draws["confusion"], kept["confusion"])
-    with pytest.raises(NotApplicable, match="No single PyMC model"):
+    with pytest.raises(NotApplicable, match="not a single PyMC model"):
         with_data(resolve("stack"), data)
 
 

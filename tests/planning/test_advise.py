@@ -198,7 +198,7 @@ def test_fits_of_other_data_and_stray_options_are_refused():
     fit = am.fit(made, "hierarchical", seed=1, **OPTIONS)
     with pytest.raises(am.errors.NotApplicable, match="of other data"):
         am.advise(other, fit=fit)
-    with pytest.raises(am.errors.NotApplicable, match="go with check=True"):
+    with pytest.raises(am.errors.NotApplicable, match="need check=True"):
         am.advise(made, draws=100)
     assert np.isfinite(facts_of(made).agreement)
 

@@ -85,9 +85,9 @@ def test_the_smallest_design_is_the_cheapest_that_surely_reaches_the_target():
     sure = found.table[found.table["reaches"] == "yes"]
     assert found.smallest is not None
     assert found.smallest["labels"] == sure["labels"].min()
-    assert found.notes[0].startswith("The smallest design that reaches 95.0 % right gold labels")
+    assert found.notes[0].startswith("The smallest design that reaches 95.0 % correct gold labels")
     assert "8 times on simulated data" in found.notes[-2]
-    assert "those of dawid-skene; with one label per item, the votes" in found.notes[-1]
+    assert "those of dawid-skene; with one label per item, they are the votes" in found.notes[-1]
     widths = am.design(
         of="alpha", target=5.0, items=30, coders=4, labels_per_item=[1, 3], replications=3
     )

@@ -214,8 +214,8 @@ def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stack
         assert "tested on known truth: not yet" in text
         assert f"An expert judged {len(answers)} items that were not drawn at random." in text
         assert "no coverage is guaranteed" in text
-        assert "The coders, as audited" not in text
-        assert "by the conservative model" in text
+        assert "Audited coders" not in text
+        assert "from the conservative model" in text
 
 
 def test_few_audited_items_test_nothing(crowd):
@@ -262,12 +262,12 @@ def test_the_lamp_does_not_depend_on_the_chances(crowd):
 
 
 def test_an_estimate_of_another_fit_is_refused(crowd, stacked, found, tmp_path):
-    with pytest.raises(AnnotationError, match="of other data than this fit"):
+    with pytest.raises(AnnotationError, match="belongs to other data"):
         am.report(stacked, tmp_path / "r.html", estimate=found)
     other = am.fit(am.datasets.load("anesthesia"), "hierarchical", chains=2, draws=40, seed=1)
-    with pytest.raises(AnnotationError, match="of other data than this fit"):
+    with pytest.raises(AnnotationError, match="belongs to other data"):
         am.report(other, tmp_path / "r.html", estimate=found)
-    with pytest.raises(AnnotationError, match=r"Give estimate\.after\(fit\)"):
+    with pytest.raises(AnnotationError, match=r"Use estimate\.after\(fit\)"):
         Facts(crowd, estimate=found)
     assert not list(tmp_path.iterdir())
 
@@ -307,7 +307,7 @@ def test_a_part_of_the_items_is_named(crowd):
     audit = am.audit(crowd, 40, seed=1, among=among)
     found = am.estimate(crowd, known(audit.table["item"]), audit, draws=400)
     text = words_of(page(Facts(found.after(crowd), estimate=found)))
-    assert "the 120 items that could be drawn, of 200 of unknown truth" in text
+    assert "the 120 items that could be drawn, of 200 without a known label" in text
 
 
 def test_the_panel_is_told_in_words(found):
@@ -321,7 +321,7 @@ def test_the_panel_is_told_in_words(found):
         "5.0 percentage points better (2.0 to 8.0): the panel beats its best coder."
     )
     rows.loc[better, ["value", "low", "high"]] = -0.05, -0.08, -0.02
-    assert "one coder alone does better" in panel(dataclasses.replace(found, panel=rows))[1]
+    assert "one coder alone beats the panel" in panel(dataclasses.replace(found, panel=rows))[1]
 
 
 def test_the_figure_has_three_intervals_in_each_row(found, chosen, crowd):

@@ -102,7 +102,7 @@ def test_known_truth_gives_the_tested_number(crowd):
     assert f"{wrong} of 192 tested gold labels were wrong" in said
     assert "192 of them were compared with true labels." in said
     every = {item: TRUTH.get(item, best[item]) for item in best}
-    assert f"{wrong} of 200 gold labels are wrong, by the true labels" in sentence(
+    assert f"{wrong} of 200 gold labels are wrong according to the true labels" in sentence(
         Facts(crowd, known=every)
     )
     some = {item: TRUTH[item] for item in list(TRUTH)[:50]}

@@ -69,7 +69,7 @@ def test_every_estimate_of_the_text_has_an_interval(fit: am.Fit) -> None:
     text = " ".join(methods(fit).split())
     low, high = worst["share_right_low"], worst["share_right_high"]
     said = f"{worst['share_right']:.2f} (95 % interval {low:.2f} to {high:.2f})"
-    assert f"of the worst coder {said}" in text
+    assert f"{said} for the worst" in text
     assert re.search(r"expected to be wrong, and [\d.]+ of the majority's \(95 % interval", text)
     assert re.search(r"of the gold labels \(95 % interval [\d.]+ to [\d.]+\) are expected", text)
     assert re.search(r"items like these [\d.]+ % to [\d.]+ %, 95 % interval\)", text)

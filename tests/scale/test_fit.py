@@ -149,7 +149,7 @@ def test_the_gold_standard_is_that_of_a_fit_in_memory(
     # whether coders see two readings is told from the labels in memory
     same = reference["state"] != "contested"
     assert table["state"][same].tolist() == reference["state"][same].tolist()
-    with pytest.raises(OutputError, match="file of this name"):
+    with pytest.raises(OutputError, match="file with this name"):
         found.write_gold(path)
     with pytest.raises(NotApplicable, match="ends in"):
         found.write_gold(tmp_path / "gold.xlsx")
@@ -163,7 +163,7 @@ def test_a_fit_is_saved_and_loaded(scans: dict[str, Scanned], tmp_path: Path) ->
     assert repr(again) == repr(found)
     pd.testing.assert_frame_equal(truths(again), truths(found))
     pd.testing.assert_frame_equal(again.coders().table, found.coders().table)
-    with pytest.raises(OutputError, match="folder with this name exists"):
+    with pytest.raises(OutputError, match="folder with this name already exists"):
         found.save(tmp_path / "fit")
     found.save(tmp_path / "fit", force=True)
     with pytest.raises(NotApplicable, match="other labels"):

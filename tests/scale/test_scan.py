@@ -160,7 +160,7 @@ def test_columns_and_files_that_are_not_there(tmp_path: Path) -> None:
         scan(tmp_path)
     with pytest.raises(AnnotationError, match="does not exist"):
         scan(tmp_path / "3.parquet")
-    with pytest.raises(AnnotationError, match="No file has such a name"):
+    with pytest.raises(AnnotationError, match="No file matches the pattern"):
         scan(str(tmp_path / "*.csv"))
 
 
@@ -206,7 +206,7 @@ def test_a_cache_of_another_version_is_written_anew(tmp_path: Path) -> None:
 
 def test_a_cache_never_takes_the_place_of_other_files(tmp_path: Path) -> None:
     table(100).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(OutputError, match="holds other files"):
+    with pytest.raises(OutputError, match="contains other files"):
         scan(tmp_path / "a.parquet", cache=tmp_path)
 
 
@@ -265,7 +265,7 @@ def test_questions_are_never_mixed(two_questions: Path) -> None:
         scan(two_questions, question="tone")
     frame = pd.read_csv(two_questions, dtype=str, keep_default_na=False)
     frame.drop(columns="question").to_csv(two_questions, index=False)
-    with pytest.raises(AnnotationError, match="No column 'question'"):
+    with pytest.raises(AnnotationError, match="no column 'question'"):
         scan(two_questions, question="tone")
 
 

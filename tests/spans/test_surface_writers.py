@@ -125,7 +125,7 @@ def test_texts_that_are_not_known_are_asked_for(tmp_path: Path) -> None:
     with pytest.raises(NotApplicable, match=r"brat needs the texts.* 2 documents .*text="):
         am.write_gold(GOLD, tmp_path / "gold", "brat")
     assert not (tmp_path / "gold").exists()
-    with pytest.raises(NotApplicable, match="Nothing is written as 'toloka'"):
+    with pytest.raises(NotApplicable, match="'toloka' is not an output format"):
         am.write_gold(GOLD, tmp_path / "gold", "toloka", texts=SOURCE)
 
 

@@ -102,8 +102,8 @@ def test_numbers_of_the_methods_are_those_of_the_tables(run):
             )
             assert f"| {COEFFICIENTS[row['coefficient']].title} | {span}" in text
     right = sorted(float(row["share_right"]) for row in tables["coders"] if row["share_right"])
-    (middle,) = re.findall(r"median coder, a share of ([\d.]+)", text)
+    (middle,) = re.findall(r"share of right labels is ([\d.]+)", text)
     assert float(middle) == pytest.approx(right[len(right) // 2], abs=0.006)
-    (worst,) = re.findall(r"of the worst coder ([\d.]+)", text)
+    (worst,) = re.findall(r"for the median coder, ([\d.]+)", text)
     assert float(worst) == pytest.approx(right[0], abs=0.006)
     assert f"Verdict of the checks: {fit.check().verdict}." in text

@@ -207,7 +207,7 @@ def test_few_labels_are_sensitive_and_many_are_not():
     many = am.fit(am.Annotations.from_records(rows), "pooled", seed=1).prior_sensitivity()
     few = am.fit(am.Annotations.from_records(rows[:20]), "pooled", seed=1).prior_sensitivity()
     assert not many.table["sensitive"].any()
-    assert "None of it is sensitive" in many.notes[1]
+    assert "No result is sensitive" in many.notes[1]
     assert "None of the 400 gold labels" in many.notes[2]
     assert few.table["sensitive"].any()
     assert "Sensitive to the priors" in few.notes[1]

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 )
 @option(
     "--convention",
-    "Treatment of missing labels [default: krippendorff]; gwet is that of irrCAC.",
+    "Treatment of missing labels [default: krippendorff]; gwet is the one of irrCAC.",
     CONVENTIONS,
 )
 @option(
@@ -118,7 +118,7 @@ def command(
         ),
         (
             paper is not None and not many,
-            "--methods goes with several questions; else see annomodels run.",
+            "--methods needs several questions; for one question, use annomodels run.",
         ),
     ):
         if wrong:
@@ -133,7 +133,7 @@ def command(
     if spanned and not isinstance(labels, Spans):
         remedy = "--units" if reading["units"] else f"--coefficient {spanned[0]}"
         raise click.UsageError(
-            f"{spanned[0]} measures marked stretches of text, and these are labels of items: leave "
+            f"{spanned[0]} measures marked stretches of text, but these are labels of items: leave "
             f"out {remedy}."
         )
     if isinstance(labels, Spans):

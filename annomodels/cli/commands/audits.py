@@ -81,7 +81,7 @@ def audit(
     if stale:
         aside = place.with_name(f"{place.stem}-{int(place.stat().st_mtime)}.json")
         place.replace(aside)
-        note(f"{place} was the design of an audit of another fit; it is now {aside}.")
+        note(f"{place} was the design of an audit of another fit; it was renamed to {aside}.")
     # after the table: a design of items that nobody received would invalidate the next round
     drawn.save(place, force=True)
     if earlier is not None:
@@ -109,12 +109,12 @@ def audit(
 )
 @option(
     "--by...",
-    "Column of --items that cuts the items into slices; may be repeated.",
+    "Column of --items that divides the items into slices; may be repeated.",
     metavar="COLUMN",
 )
 @option(
     "--items",
-    "Table with the items and other columns about them; may be the file of the labels.",
+    "Table with the items and other columns about them; may be the file with the labels.",
     metavar="FILE",
 )
 @option("--item", "Column of --items with the item.", metavar="COLUMN")
@@ -190,7 +190,7 @@ def estimate(
         how["pairs"] = {i: (left[i], right[i]) for i in left if i in right}
         how["wins"] = None if wins is None else tuple(wins)
     elif wins is not None:
-        raise click.UsageError("--wins goes with --pairs.")
+        raise click.UsageError("--wins needs --pairs.")
     found = estimated(
         loaded,
         paths,
@@ -203,8 +203,8 @@ def estimate(
     for name in by:
         if rest := len(names - about[name].keys()):
             note(
-                f"note: no {name} in {items} for {rest:,} of {len(names):,} items, which "
-                "count for all items but are in no slice."
+                f"note: no {name} in {items} for {rest:,} of {len(names):,} items: they count in "
+                "the estimate for all items, but are in no slice."
             )
     short = columns(ABOUT.get(shown, ""), *SHOWN[shown])
     emit(_table(found, shown, label), writing, f"Estimate: {shown}", short)

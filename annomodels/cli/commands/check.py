@@ -53,7 +53,7 @@ def command(data: str, fit: str | None, reading: Reading, writing: Writing) -> N
     """
     if several(reading):
         if fit is not None:
-            raise click.UsageError("--fit goes with one question: choose it with --question.")
+            raise click.UsageError("--fit needs one question: choose it with --question.")
         _each(data, load_each(data, reading), writing)
     else:
         _one(data, fit, reading, writing)

@@ -29,7 +29,7 @@ def command(fits: tuple[str, ...], by: By, writing: Writing) -> None:
     from annomodels.fitting.compare import compare
 
     if len(fits) < 2:
-        raise click.UsageError("compare needs two fits or more: annomodels compare a.nc b.nc")
+        raise click.UsageError("compare needs at least two fits: annomodels compare a.nc b.nc")
     if len(set(fits)) < len(fits):
         raise click.UsageError("The same file is given twice.")
     stems = [Path(path).stem for path in fits]

@@ -61,7 +61,7 @@ def output_options(command: Command) -> Command:
     "Distance between two labels that are sets; may be repeated [default: passonneau].",
     DISTANCES,
 )
-@option("--coefficient", "Coefficient; K treats labels as the same or not.", COEFFICIENTS, "alpha")
+@option("--coefficient", "Coefficient; K does not use a distance.", COEFFICIENTS, "alpha")
 @option("--by", "Split the table by document or genre.", BY)
 @option(
     "--model",

@@ -20,7 +20,7 @@ from annomodels.data.names import label_text
 @option("--budget", "Maximum number of labels to ask for.", COUNT, 100)
 @option(
     "--by",
-    "What a row is about: a label to ask for, or a coder: whom to ask, whom to train.",
+    "Content of a row: a label to ask for, or a coder to ask or to train.",
     ("label", "coder"),
     "label",
 )

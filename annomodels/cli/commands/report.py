@@ -24,7 +24,7 @@ from annomodels.cli.terminal import Stages
     "report out --methods methods.tex",
 )
 @option("-o --output", "File for the page.", metavar="FILE")
-@option("--text", "Column with the text of each item, read again.", metavar="COLUMN")
+@option("--text", "Column with the text of each item; the file is read again.", metavar="COLUMN")
 @option(
     "--compare others...",
     "Fit of another model to the same data, to compare with; may be repeated.",
@@ -73,7 +73,7 @@ def command(
     of = load_fit(fit)
     if is_of_spans(of):
         if others or true_labels.paths or show or text or anonymize or target is not None:
-            raise click.UsageError("A page on spans takes -o and --force only.")
+            raise click.UsageError("A page on spans supports only -o and --force.")
         spans = SpanFacts(of)
         command = str(of.tree.attrs.get("command", ""))
         write(Path(output), page(spans, command, files_of_spans(spans, False)))

@@ -36,7 +36,7 @@ from annomodels.cli.session import current
 @option("--no-report", "Do not draw report.html.", bool, section="writing")
 @option(
     "--prior-from earlier",
-    "Earlier fit whose estimates of classes and coders are the prior; its model is used.",
+    "Earlier fit that sets the model and the prior of classes and coders.",
     metavar="FIT",
     section="sampling",
 )
@@ -64,11 +64,11 @@ def command(job: Job) -> int:
     job = with_truth_column(job)
     if job.earlier is not None and (job.stream or several(job.reading)):
         remedy = "leave out --stream" if job.stream else "choose it with --question"
-        raise click.UsageError(f"--prior-from goes with one question in memory: {remedy}.")
+        raise click.UsageError(f"--prior-from needs one question in memory: {remedy}.")
     if job.stream:
         refuse_the_rest(job)
     elif job.cache is not None:
-        raise click.UsageError("--cache goes with --stream.")
+        raise click.UsageError("--cache needs --stream.")
     if several(job.reading):
         main_file, outcomes, left_out = each_question(job)
         questions = {outcome.question: outcome.facts for outcome in outcomes}

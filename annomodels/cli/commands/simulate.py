@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )
 @option(
     "--labels-per-item",
-    "Labels per item: a number, or the fewest and the most (2-6).",
+    "Labels per item: a number, or a range (2-6).",
     default="5",
     metavar="N[-M]",
 )

@@ -58,7 +58,7 @@ def gold(
     prodigy, doccano or spacy.
     """
     if items and not why:
-        raise click.UsageError("--item goes with --why.")
+        raise click.UsageError("--item needs --why.")
     if why and (to is not None or soft or threshold is not None or state is not None):
         alone = "--why makes its own table: leave out --to, --soft, --state and --threshold."
         raise click.UsageError(alone)
@@ -85,8 +85,7 @@ def gold(
 )
 @option(
     "--by",
-    "What a row is about: a coder, a label (recall, precision and confusions), or a pair of "
-    "labels.",
+    "Content of a row: a coder, a label (recall, precision and confusions), or a pair of labels.",
     ("coder", "label", "pair"),
     "coder",
 )
@@ -103,7 +102,7 @@ def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
     found = loaded(fit)
     if isinstance(found, SpanFit):
         if by == "pair" or target is not None:
-            raise click.UsageError("Spans have --by coder and --by label, and no --target.")
+            raise click.UsageError("Spans support --by coder and --by label, but not --target.")
         show(found.coders() if by == "coder" else found.confusion(), writing)
         return
     if by != "coder":

@@ -199,8 +199,8 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     entry = setup.request.coefficient
     if entry.each_pair or not setup.request.nominal:
         raise NotApplicable(
-            f"{setup.request.title} cannot be taken apart by label: a label against the rest is "
-            "nominal and takes all coders together. Use alpha, k, multi_kappa, s or ac1 with "
+            f"{setup.request.title} cannot be split by label: a label against the rest is "
+            "nominal and pools all coders. Use alpha, k, multi_kappa, s or ac1 with "
             'distance="nominal".'
         )
 
@@ -579,8 +579,8 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
     names = ", ".join(map(quoted, setup.data.labels[:6]))
     if positive is None:
         raise NotApplicable(
-            'undefined="label-given" asks whether a label was given at all, so name it: positive= '
-            f"one of {names}."
+            'undefined="label-given" asks whether a label was given at all, so name the label: '
+            f"positive= one of {names}."
         )
     (positive,) = plain_names([positive], "label")
     if positive not in setup.data.labels:

@@ -45,8 +45,8 @@ class Setup:
     data: Annotations  # annotations, with the label set in use
     rows: Rows  # their codes, one item for each item of the data
     sample: Sample  # equal items counted once, and how their weights are drawn
-    request: Request  # coefficient, distance and convention
-    duplicates: Duplicates  # treatment of repeated labels by one coder
+    request: Request
+    duplicates: Duplicates
 
     @property
     def convention(self) -> Weighing:
@@ -93,8 +93,8 @@ def set_up(
         taken_apart = entry.expectation in (None, *EXPECTED)
     if request is None or not taken_apart:
         raise NotApplicable(
-            f"{find(name).title} cannot be taken apart this way. Use alpha, k, multi_kappa, s, "
-            "ac1 or percent."
+            f"{find(name).title} cannot be split this way. Use alpha, k, multi_kappa, s, ac1 or "
+            "percent."
         )
     rows = prepare(data, duplicates, by_group(data, resample))
     # never merge items of different groups, because groups may be requested

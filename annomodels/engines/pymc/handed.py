@@ -23,8 +23,8 @@ def with_data(model: Model, data: Annotations) -> PyMCModel:
     # a truth of each item from the model, then labels; known truths stay.
     if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
         raise NotApplicable(
-            f"No single PyMC model of labels is the {model.title} model. Fit a model of "
-            "classes by its name, such as hierarchical, with the labels in memory."
+            f"The {model.title} model is not a single PyMC model of labels. Fit a model of classes "
+            "by its name, such as hierarchical, with the labels in memory."
         )
     codes = encode(data, shared=model.shared, collapse=False, kind=model.item_kinds)
     coords = coords_of(model, data, "item", "truth", "label", "coder")
@@ -48,8 +48,8 @@ def draws_for(model: Model, data: Annotations, tree: xr.DataTree) -> xr.DataTree
     if missing := [name for name in names if name not in known]:
         raise NotApplicable(
             f"A result of the {model.title} model keeps no draws of {' and '.join(missing)}, so "
-            "that PyMC would draw these from their priors. Declare them in own_parameters, or give "
-            "them in pymc_values."
+            "PyMC would draw these from their priors. Declare them in own_parameters, or give them "
+            "in pymc_values."
         )
     dims = {
         name: pymc_model.named_vars_to_dims.get(name)

@@ -41,7 +41,7 @@ def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
     """Return starting values of the PyMC variables: the best mode that EM reaches."""
     starter = cast("ConjugateModel", model.starter)
     if "em" not in starter.engines:
-        raise EngineError(f"The {model.title} model names no conjugate model to start from.")
+        raise EngineError(f"The {model.title} model does not name a conjugate model to start from.")
     relabel = starter.swappable and not (codes.gold >= 0).any()
     here = Spread(cut(codes, 1), Threads(1))
     begun = chain_starts(starter, here, 1, 1, relabel=relabel)
@@ -53,14 +53,14 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     """Sample the posterior with nutpie, with the truth summed out."""
     if settings.executor is not None:
         raise NotApplicable(
-            f"{Option('executor')} serves the engines gibbs and em, not nuts. Leave it out."
+            f"{Option('executor')} is for the engines gibbs and em, not nuts. Leave it out."
         )
     clock = Clock()
     codes = encode(data, shared=model.shared, kind=model.item_kinds)
     if not (model.n_states(codes.n_labels) or hasattr(model, "ordered")):
         raise EngineError(
-            f"The {model.title} model has neither confusion matrices nor states, so that P(truth) "
-            "is not known: derive it from ConfusionModel, or give it n_states and states."
+            f"The {model.title} model has neither confusion matrices nor states, so P(truth) "
+            "cannot be computed: derive it from ConfusionModel, or give it n_states and states."
         )
     coords = coords_of(model, data, "truth", "label", "coder")
     posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)

@@ -85,7 +85,7 @@ class Elsewhere:
             waiting = lost
             if attempt:
                 shared = arguments  # the shared arguments may be lost, too
-        raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
+        raise EngineError("Parts of the data were lost repeatedly: check the cluster's workers.")
 
     def _call(
         self, place: int, job: Callable[..., object], shared: object, adding: bool

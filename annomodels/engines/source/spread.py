@@ -18,7 +18,7 @@ class Forgotten(EngineError):
     """A machine was lost with the item data that it stored: the run is repeated."""
 
 
-LOST = "What was kept of some items was lost with the machine that held it."
+LOST = "Results for some items were lost with the machine that held them."
 
 
 class Spread:
@@ -88,7 +88,7 @@ def repeated(
             except Forgotten:
                 if attempt == ATTEMPTS - 1:
                     raise
-                settings.tell("items", 0.0, "a machine was lost; once more")
+                settings.tell("items", 0.0, "a machine was lost; trying again")
         raise AssertionError
     finally:
         if crew is not settings.executor:

@@ -52,7 +52,7 @@ class _Conll(Reading):
             self._word(number, line.split())
         elif not line.startswith("#") and not self.problems:
             remedy = 'Put "#begin document (name); part 000" before it.'
-            self.problem("A word stands outside any document.", number, remedy)
+            self.problem("A word is outside any document.", number, remedy)
 
     def unended(self, until: str) -> None:
         if self._start:
@@ -159,7 +159,7 @@ class _CorefUD(Reading):
             self._fields = tuple(line.partition("=")[2].strip().split("-"))
             if self._fields[0] != "eid":
                 what = f"The header names the fields {'-'.join(self._fields)!r}."
-                self.problem(what, number, "The first field has to be eid.")
+                self.problem(what, number, "The first field must be eid.")
         elif not line.strip():
             self._end_sentence()
         elif not line.startswith("#"):

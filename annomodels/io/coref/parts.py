@@ -228,4 +228,4 @@ def _different(one: Part, other: Part) -> Problem:
         f"for {names[0]} and {said[1]} for {names[1]}."
     )
     where = f"{other.at(place)} and {one.at(place)}"
-    return Problem(what, where, "Give every coder the same text, cut into the same words.")
+    return Problem(what, where, "Give every coder the same text, split into the same words.")

@@ -76,7 +76,7 @@ class _Brat(Reading):
         others = sorted(set(self.labels.values()) - names)
         marked = {self.marks.kept(one) for one, label in self.labels.items() if label in names}
         said = f"{self.coder}: {counted(len(marked), 'mention')} in {counted(len(names), 'chain')}."
-        text = f"{said} Labels that name no chain: {some(others)}." if others else said
+        text = f"{said} Labels that do not name a chain: {some(others)}." if others else said
         return [Note(text, f"chains {self.coder} {others}")]
 
     def _unlinked(self) -> Problem | None:
@@ -97,10 +97,10 @@ class _Brat(Reading):
             what += f" Relations of other types: {listed}."
         kind = min(self.unused, default="Coref")
         remedy = (
-            f"If the label of a mention names its chain (the labels are {some(named)}), say "
+            f"If the label of a mention names its chain (the labels are {some(named)}), use "
             f"{Option('chain_from', 'label')}. If a relation means coreference, name it: "
-            f"{Option('relations', [kind])}. For marked stretches without chains, use "
-            "annomodels agree --units exact."
+            f"{Option('relations', [kind])}. For marked stretches without chains, use annomodels "
+            "agree --units exact."
         )
         return Problem(what, self.source, remedy)
 

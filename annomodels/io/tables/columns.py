@@ -141,7 +141,7 @@ def find_roles(
             problems.append(Problem(what, source, remedy))
         elif spent := [name for name in called[role] if name in roles_of]:
             other = roles_of[spent[0]]
-            what = f"The column {spent[0]!r} is given as {other}, so none is left for the {role}."
+            what = f"The column {spent[0]!r} is given as {other}, so the {role} has no column."
             remedy = f"Name another column with {role}=... (--{role}) or {other}=... (--{other})."
             problems.append(Problem(what, source, remedy, code="two-roles"))
         else:
@@ -284,9 +284,8 @@ def _without_texts(columns: Columns, source: str) -> None:
     distinct = len(set(columns.labels))
     if max(MANY_LABELS, len(columns.labels) / 2) < distinct and not all_numbers(columns.labels):
         columns.notes.append(
-            f"{distinct:,} different labels on "
-            f"{counted(len(columns.labels), 'annotation')}: where they are free texts, only those "
-            "that are the same to the letter agree."
+            f"{distinct:,} different labels on {counted(len(columns.labels), 'annotation')}: if "
+            "they are free texts, only identical texts agree."
         )
 
 
@@ -379,7 +378,7 @@ def finished(
     if data.unanimous:
         question = (
             f"No two coders differ on any item ({data.unanimous:,} labels). Did they decide "
-            "independently, or are these agreed labels, known truth or copies?"
+            "independently, or are these consensus labels, known truth or copies?"
         )
         data = data.replace(notes=(*data.notes, question))
     return data
@@ -469,7 +468,7 @@ def _no_labels(counts: Counter[str], word: str, of: str) -> list[str]:
     named = some(found, lambda name: f"{name!r} ({counts[name]:,} {of})")
     them = "it" if len(found) == 1 else "them"
     return [
-        f"Read as a {word}, but perhaps a sign that there is none: {named}. "
+        f"Read as a {word}, but perhaps a mark for a missing one: {named}. "
         f"{Option('missing', found)} leaves {them} out."
     ]
 

@@ -186,11 +186,11 @@ def _coders_apart(data: Annotations) -> list[Problem]:
         said.append(f"{some(coders)} gave {some([data.labels[k] for k in labels])}")
     what = (
         f"Coders use label sets that have nothing in common: {'; '.join(said)}. On "
-        f"{counted(shared, 'item')} labeled by both they can never agree."
+        f"{counted(shared, 'item')} labeled by both, they can never agree."
     )
     first, other = ([label_text(data.labels[k]) for k in labels] for _, labels in groups[:2])
     remedy = (
-        f"If they mean the same, recode them with {Option('map')} (such as {other[0]} to "
+        f"If the labels mean the same, recode them with {Option('map')} (such as {other[0]} to "
         f"{first[0]}). If all are labels of one set, declare it with {Option('labels', [...])}."
     )
     return [Problem(what, data.source, remedy, code="coders-differ")]
@@ -226,8 +226,8 @@ def _items_apart(data: Annotations) -> list[Problem]:
         f"that no other item has ({'; '.join(which)})."
     )
     remedy = (
-        "If these are different questions, as in a survey, they are not items of one: analyze "
-        f"each by itself ({Option('question')}, or the column that holds it). If all are labels of "
-        f"one set, declare it with {Option('labels', [...])}."
+        "If these are different questions, as in a survey, they are not items of one question: "
+        f"analyze each separately ({Option('question')}, or the column that holds it). If all are "
+        f"labels of one set, declare it with {Option('labels', [...])}."
     )
     return [Problem(what, data.source, remedy, code="items-differ")]

@@ -56,7 +56,7 @@ def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
         given: object = item
         names = list(item) if isinstance(given, (list, tuple)) else []
         if not names or not all(isinstance(name, str) for name in cast("list[object]", names)):
-            what = f"{Option('item', item)} is not a name, nor several."
+            what = f"{Option('item', item)} is neither a name nor a list of names."
             remedy = "Give the name of a column as text, or a list of such names."
             raise AnnotationError(what, remedy=remedy, code="no-key")
     names = list(dict.fromkeys(names))

@@ -95,8 +95,8 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     if len(rows[0]) > 2 and rows[0] in (names[1:], names[:-1]):
         what = f"The first row ({', '.join(rows[0][:6])}) could be labels or names of coders."
         remedy = (
-            f"If they are labels, use {Option('format', 'matrix')}; if they are names, "
-            "put a first column with the items before them."
+            f"If they are labels, use {Option('format', 'matrix')}; if they are names, add a first "
+            "column with the items."
         )
         return Problem(what, f"{source}, row 1", remedy, code="header-or-labels")
     in_order = (
@@ -179,15 +179,15 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
     if found.is_sure:
         why = "are called so" if not found.total else f"add up to {found.total!r} in every row"
         what = (
-            f"The columns {some(found.classes)} {why}: they count the labels of each class, and "
-            "do not say which coder gave which."
+            f"The columns {some(found.classes)} {why}: they count the labels of each class, but do "
+            "not say which coder gave which label."
         )
-        remedy = "Give the individual labels, a row each: item, coder, label."
+        remedy = "Give the individual labels, one row each: item, coder, label."
         return Problem(what, source, remedy, code="counts")
     what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
     remedy = (
         f"If they are labels of coders, use {Option('format', form)}. If they are counts, give the "
-        "individual labels as item, coder, label: counts do not say who gave which."
+        "individual labels as item, coder, label: counts do not show which coder gave which label."
     )
     return Problem(what, source, remedy, code="counts-or-labels")
 
@@ -230,10 +230,10 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
         what = f"Most cells hold numbers with fractions, such as {odd[0]:g}"
     else:
         return []
-    what += ": they look like measurements or means, and not like the labels of a coder each."
+    what += ": they look like measurements or means, not like the labels of one coder per column."
     remedy = (
-        f"If each column is a coder, use {Option('format', form)}. Else give the individual "
-        "labels as item, coder, label: means do not say who gave which."
+        f"If each column is a coder, use {Option('format', form)}. Otherwise, give the individual "
+        "labels as item, coder, label: means do not show which coder gave which label."
     )
     return [Problem(what, source, remedy, code="measurements")]
 

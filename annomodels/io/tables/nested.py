@@ -178,7 +178,7 @@ def _layout(source: Source, options: Options) -> Layout | None:
     if found := [n for n in fields if options.label in (None, n) and _are_spans(n, fields[n])]:
         return Layout(tuple(found), _held)
     if places_of(fields.get(options.label or "", ())):
-        note = "The lists name no coders: a place in the list counts as a coder."
+        note = "The lists do not name coders: each position in a list counts as a coder."
         return Layout((str(options.label),), _in_places, note=note)
     if source.is_json and asked is None and options.item is None:
         return _deep_layout([record for _, record in islice(_records(source), _SAMPLE)])

@@ -272,7 +272,7 @@ def _without_names(table: Table, *, several: bool) -> Problem:
     size = len(table.header) - (table.coder in table.header)
     size += sum(table.twice.values()) - len(table.twice)
     shown = names or (("item", "coder", "label") if size == 3 else ())
-    remedy = f"{name_all(size, *shown)} Or put a row with their names above it."
+    remedy = f"{name_all(size, *shown)} Or add a row of column names above it."
     options = (("columns", names),) if names else ()
     return Problem(what, f"{table.source}, row 1", remedy, options=options, code="no-header")
 
@@ -353,7 +353,7 @@ def read_wide(found: Records) -> None:
         )
         return
     if item is None:
-        found.note("No column names the items, so each row is one.")
+        found.note("No column names the items, so each row is an item.")
         numbers = list(map(str, range(1, len(table) + 1)))
         item, table = _ROWS, replace(table, columns={**table.columns, _ROWS: numbers})
     if options.item is None and options.coder_columns is None and are_times(table.columns[item]):
@@ -422,9 +422,9 @@ def _conclusions(table: Table, grid: Grid, options: Options) -> dict[str, str]:
         coded = [table.columns[column] for column in grid.columns[name].values()]
         if found := concluded(table.columns[name], coded, options.is_skip):
             notes[name] = (
-                f"Column {name!r} is not read as a coder: it holds what the coders agree on in all "
-                f"{counted(found[0], 'row')} where they do. {Option('truth', name)} uses it as "
-                "known truth."
+                f"Column {name!r} is not read as a coder: it holds the label that the coders agree "
+                f"on, in all {counted(found[0], 'row')} where they agree. {Option('truth', name)} "
+                "uses it as known truth."
             )
     return notes
 
@@ -482,7 +482,7 @@ def _as_coders(
         )
     elif are_alike(coders, is_time):
         columns.alone.append(
-            f"Columns {some(coders)} are called after times, and each is read as a coder."
+            f"Columns {some(coders)} are named after times, and each is read as a coder."
         )
     return columns
 
@@ -522,7 +522,7 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
     if options.forced or len(asked) < 2 or not (sure or cells - {""} <= BOXES):
         return []
     what = (
-        f"The columns {some(asked)} are called after what was asked: they are questions, and no "
+        f"The columns {some(asked)} are named after what was asked: they are questions, and no "
         "column names the coders."
     )
     remedy = (
@@ -574,8 +574,8 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     remedy = (
         f"If the others are coders, use {Option('coder_columns', listed)}; with "
         f"{Option('truth', name)}, {Option('text', name)} or {Option('group', name)}, {name!r} is "
-        f"used as that. If it is a coder too, use {all_of_them}. If the table has one "
-        f"row for each label, name {Option('item')}, {Option('coder')} and {Option('label')}."
+        f"used accordingly. If it is a coder too, use {all_of_them}. If the table has one row for "
+        f"each label, name {Option('item')}, {Option('coder')} and {Option('label')}."
     )
     said = tuple(("truth", name) for name in gold[:1])
     column = "column" if len(odd) == 1 else "columns"
@@ -595,7 +595,7 @@ def _conclusion(
     for name in reversed(coders if len(coders) <= _COMPARED else coders[-1:]):
         columns = [table.columns[other] for other in coders if other != name]
         if is_mean(table.columns[name], columns):
-            return name, f"Column {name!r} holds the mean of the others: it is no coder."
+            return name, f"Column {name!r} holds the mean of the others: it is not a coder."
         if name not in sharing:
             continue
         found = concluded(table.columns[name], columns, options.is_skip)
@@ -607,8 +607,9 @@ def _conclusion(
         is_stem = all(other.startswith(name) for other in coders)  # claim, claim_a and claim_b
         if is_stem or agreed * apart >= _ENOUGH * len(columns) * (agreed + apart):
             return name, (
-                f"Column {name!r} holds what the others agree on in all {agreed:,} rows where they "
-                f"do, though they do not in {apart:,}: is it a coder, or their conclusion?"
+                f"Column {name!r} holds the label that the others agree on in all {agreed:,} rows "
+                f"where they agree, but they disagree in {apart:,} rows: is it a coder, or their "
+                "consensus?"
             )
     return None
 

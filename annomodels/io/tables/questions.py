@@ -67,7 +67,7 @@ def of_cells(name: str, labels: Sequence[Any]) -> Unsuitable | None:
     except TypeError:
         distinct = {label if isinstance(label, Hashable) else repr(label) for label in labels}
     if len(distinct) == len(labels) >= SHARED and _counts_up(distinct):
-        return Unsuitable("it is another whole number in each row, so it numbers the rows")
+        return Unsuitable("it is a different whole number in each row, so it numbers the rows")
     if is_called(name, "no_labels") and len(distinct) > 1:
         return Unsuitable("its name says that it describes the item, the coder or the session")
     if len(distinct) == 1:
@@ -104,7 +104,7 @@ def _kind(labels: Sequence[object]) -> str:
     if most(sum(map(is_json, few))):
         return "JSON, not labels"
     if most(sum(has_markup(cell) for cell in texts)):
-        return "text with markup in it, which is not read"
+        return "text with markup, which is not read"
     if most(sum(len(cell) > LONGEST_LABEL for cell in texts)):
         return f"free text, mostly longer than {LONGEST_LABEL} characters"
     if are_times(few):
@@ -164,10 +164,10 @@ def about_items(item: Codes, coder: Codes, label: Codes) -> bool:
 
 def no_coders() -> str:
     return (
-        "A survey of opinions has no agreement of coders. If its columns are items, give a table "
-        "with item (the column), coder (the respondent), label; if its rows are, name the column "
-        f"of the items with {Option('item', ...)} and those of the coders with "
-        f"{Option('coder_columns', [...])}."
+        "A survey of opinions has no coders whose agreement could be measured. If its columns are "
+        "items, give a table with item (the column), coder (the respondent), label; if its rows "
+        f"are, name the column of the items with {Option('item', ...)} and those of the coders "
+        f"with {Option('coder_columns', [...])}."
     )
 
 
@@ -191,7 +191,7 @@ def question_column(
     name = None if name in taken else name
     if name is not None or asked is None:
         return name, []
-    what = f"No column 'question' exists in which to look for {asked!r}."
+    what = f"The table has no column 'question' that could contain {asked!r}."
     remedy = f"Leave out {Option('question')}, or name it: {Option('question_column')}."
     return None, [Problem(what, source, remedy, code="no-question-column")]
 

@@ -252,7 +252,7 @@ class Table:
         table = cls(dict(columns), rows, source, twice=twice or {})
         if not len(rows):
             remedy = "Export the labels again."
-            table.problems.append(Problem("The file has no record.", source, remedy, code="empty"))
+            table.problems.append(Problem("The file has no records.", source, remedy, code="empty"))
         return table
 
     @property
@@ -320,12 +320,12 @@ def from_records(
     table.header_row = 0 if names is not None else numbers[body.at]
     if body.n_headers > 1:
         example = next(name for name in header if JOINED in name)
-        table.notes.append(f"Two rows name the columns: they are called such as {example!r}.")
+        table.notes.append(f"Two rows name the columns; they are joined, as in {example!r}.")
     if odd:
         if table.header_row and (place := _header_below(header, cells, odd)):
             row = table.rows[place]
-            what = f"The header seems to stand in row {row}, below other rows."
-            remedy = f"Pass over the rows above it: {Option('skip_rows', row - 1)}."
+            what = f"The header seems to be in row {row}, below other rows."
+            remedy = f"Skip the rows above it: {Option('skip_rows', row - 1)}."
             options = (("skip_rows", row - 1),)
             return Table(
                 {},
@@ -337,7 +337,7 @@ def from_records(
     gap = next((n for n, name in enumerate(header) if n and not name and not any(cells[n])), 0)
     if gap and not {*header[:gap]}.isdisjoint({*header[gap:]} - {""}):
         header, cells = header[:gap], cells[:gap]
-        table.notes.append(f"{source}: the cells right of empty column {gap + 1} are not read.")
+        table.notes.append(f"{source}: cells to the right of empty column {gap + 1} are not read.")
     table.twice = {name: n for name, n in Counter(header).items() if n > 1 and name}
     if table.twice and all_numbers(header):
         what = f"The first row holds only numbers: {some(header)}."
@@ -438,13 +438,13 @@ def _mended(
         last = some(header[min(len(found[n]) for n in short) :])
         where = "all rows" if len(short) == len(lines) else at_rows("", [lines[n] for n in short])
         table.notes.append(
-            f"{counted(len(short), 'row')} of {source} without cells at the end, which are read as "
-            f"empty: {last} ({where})."
+            f"{counted(len(short), 'row')} of {source} with fewer cells than the header; the "
+            f"missing cells are read as empty: {last} ({where})."
         )
     few = len(broken) * FEW <= len(lines)
     where = at_rows(source, [lines[n] for n in broken])
     if broken and few and not delimiter:
-        table.notes.append(f"Not read: cells right of the last column with a name ({where}).")
+        table.notes.append(f"Not read: cells to the right of the last named column ({where}).")
         broken = []
     elif broken and few:
         table.notes.append(
@@ -495,7 +495,7 @@ def _ragged(rows: Mapping[int, Sequence[str]], width: int, source: str, delimite
     ]
     remedy = "Quote cells that contain the delimiter, or fill in the missing cells."
     if not delimiter:
-        remedy = "Give every column a name, or empty the cells right of them."
+        remedy = "Give every column a name, or empty the cells to the right of the named columns."
     elif other and widths[-1] == 1:
         remedy = f"These rows seem separated by a {other[0]}, the header by a "
         remedy += f"{DELIMITERS.get(delimiter, repr(delimiter))}: use one delimiter."

@@ -88,7 +88,7 @@ def read_brat(found: Records) -> None:
         if any(len(mark.pieces) > 1 for mark in said.marks):
             found.note("Discontinuous spans are read from their first to their last part.")
         if any(row.startswith("T") for _, row in said.unread):
-            found.note("Lines that name no place are left out.")
+            found.note("Lines that do not name a place are left out.")
     if relations:
         found.note(KEPT.format(counted(relations, "relation")))
 
@@ -106,8 +106,8 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
             yield from ((name, *placed[stem]) for name, stem in flat.items())
             return
     if any(len(path) < 2 for path in paths.values()):
-        what = "brat writes no names of coders into its files, and these lie in no folder of one."
-        remedy = "Lay them out as coder/document.ann, or call them document_coder.ann."
+        what = "brat does not save coder names, and these files are not in one folder per coder."
+        remedy = "Arrange them as coder/document.ann, or name them document_coder.ann."
         raise AnnotationError(what, source.name, remedy, code="no-coders")
     for name, path in paths.items():
         yield name, "/".join(path[1:]).removesuffix(".ann"), path[0]

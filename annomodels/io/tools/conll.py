@@ -96,12 +96,11 @@ def read_conll(found: Records) -> None:
     documents_of = counted(len(differing), "document")
     told = (
         (differing, f"The words of {documents_of} differ between coders, and are aligned by the "
-                    f"text; only words that all have are compared: {some(differing)}."),
-        (lost, f"Left out on words that others do not have: {counted(lost, 'mark')}."),
-        (strangers, "Left out because less than half of the words are those of the other coders: "
-                    f"{some(strangers)}."),
-        (nameless, "Left out because a tag stands there without a word: "
-                   f"{counted(nameless, 'line')}."),
+                    f"text; only words that all coders have are compared: {some(differing)}."),
+        (lost, f"Left out because other coders do not have these words: {counted(lost, 'mark')}."),
+        (strangers, "Left out because fewer than half of the words match those of the other "
+                    f"coders: {some(strangers)}."),
+        (nameless, f"Left out because a tag has no word: {counted(nameless, 'line')}."),
     )  # fmt: skip
     for found_any, note in told:
         if found_any:
@@ -165,8 +164,8 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
         paths = {name: path[1:] for name, path in paths.items()}
     flat = {name for name, path in paths.items() if len(path) < 2}
     if flat and len(flat) < len(paths):
-        what = f"Some files lie in no folder of a coder: {some(sorted(flat))}."
-        remedy = "Lay all out as coder/document.txt."
+        what = f"Some files are not in the folder of a coder: {some(sorted(flat))}."
+        remedy = "Arrange all files as coder/document.txt."
         raise AnnotationError(what, source.name, remedy)
     for name, path in paths.items():
         stem = path[-1].rsplit(".", 1)[0]

@@ -98,11 +98,11 @@ def read_label_studio(found: Records) -> None:
         drawn = ", ".join(f"{n:,} {named[t][n != 1]} ({t})" for t, n in regions.most_common())
         if found.empty:
             found.problem(
-                f"It holds {drawn} drawn on images, and no labels of items.",
+                f"It holds {drawn} drawn on images, not labels of items.",
                 f"{REGIONS}; or ask for a choice about each image.",
                 code="regions",
             )
-        found.note(f"Not read, because they are no labels of items: {drawn}.")
+        found.note(f"Not read, because they are not labels of items: {drawn}.")
 
 
 class _Parts(NamedTuple):

@@ -404,6 +404,6 @@ def read_langfuse(found: Records) -> None:
         found.add(item, who or kind, question, label, row, score.get("id") or "")
     if unnamed:
         found.note(
-            f"{unnamed:,} annotations do not say whose they are, so they count as those of one "
+            f"{unnamed:,} annotations do not name their author, so they count as the work of one "
             "coder, 'ANNOTATION'. Export the authors with them (author_user_id)."
         )

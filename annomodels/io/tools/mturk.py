@@ -69,7 +69,7 @@ def read_mturk(found: Records) -> None:
         coder = cells.get("Turkle.Username") or cells["WorkerId"]
         given = _answers(cells, answers, boxes)
         if not given and any(cells[column] for column in answers):
-            found.leave_out("their answers are no objects of JSON")
+            found.leave_out("their answers are not JSON objects")
         for question, label in given.items():
             if (objects := _objects(label)) is not None:
                 held[question] = held.get(question) or objects
@@ -89,7 +89,7 @@ def read_mturk(found: Records) -> None:
         what = f"The answers in {question!r} are lists of objects with {some(keys_of(example))}"
         if found.empty:
             found.problem(
-                f"{what}, such as marked spans: they are no labels.",
+                f"{what}, such as marked spans: they are not labels.",
                 "Write a record per mark: item (the text and the place), coder, label.",
                 code="not-a-label",
             )

@@ -51,7 +51,7 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
         path = name.split("/")
         if len(path) < 2:
             what = f"The file {name!r} is not in the folder of a document."
-            remedy = "Lay the files out as document/coder, as the project export does."
+            remedy = "Arrange the files as document/coder, as the project export does."
             raise AnnotationError(what, source.name, remedy)
         document, coder = (_stem(name), path[-2]) if swapped else (path[-2], _stem(name))
         if sides[name] == "curation" or (swapped and coder.casefold() in _FINAL):
@@ -342,7 +342,7 @@ def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
     if not is_json:
         check_xml(data, where)
         if types is None:
-            what = f"The type system of the CAS ({_TYPES}) is not beside it."
+            what = f"The type system of the CAS ({_TYPES}) is not next to it."
             remedy = "Give the folder or the zip archive that holds both, as exported."
             raise AnnotationError(what, where, remedy, code="no-type-system")
     with guarded(where, "CAS"), warnings.catch_warnings(record=True) as said:

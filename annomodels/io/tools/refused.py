@@ -23,9 +23,8 @@ _ROWS = 200  # rows that are inspected
 _TEXT = 100_000  # characters that are inspected
 _RECORDS, _PATHS = 3, 5_000  # JSON records, and fields in them, that are inspected
 REGIONS = (
-    "Regions of images are not read: which regions of two coders are the same has to be decided "
-    "first. Match them in a program for images and give a table with item (the region), coder, "
-    "label"
+    "Regions of images are not read: regions of two coders must be matched first. Match them in an "
+    "image program and give a table with item (the region), coder, label"
 )
 
 
@@ -146,7 +145,7 @@ def _report(source: Source, options: Options) -> Refusal:
     start = source.text.replace("\r\n", "\n").lstrip()[:_TEXT]
     if len(_HEADING.findall(start)) > 1 and "\n## " in start:
         return (
-            "This is a Markdown document, with headings and text, and not a table.",
+            "This is a Markdown document, with headings and text, not a table.",
             "Give the file with the labels. A table of them in the document can be saved as CSV.",
             "no-table",
         )
@@ -154,11 +153,11 @@ def _report(source: Source, options: Options) -> Refusal:
     sums = {sum(map(int, _COUNT.findall(line))) for line in lines}
     if len(lines) < _FEWEST or len(sums) > 1 or source.header[1:]:
         return None
-    what = f"This text counts labels, and not who gave which, as in {lines[0]!r}."
+    what = f"This text only counts labels, as in {lines[0]!r}."
     return what, _SINGLE, "counts"
 
 
-_SINGLE = "Give the individual labels, a row each: item, coder, label."
+_SINGLE = "Give the individual labels, one row each: item, coder, label."
 
 
 def _counts(source: Source, options: Options) -> Refusal:
@@ -167,7 +166,10 @@ def _counts(source: Source, options: Options) -> Refusal:
     if any(said) or options.forced or source.table.problems:
         return None
     if (name := _tally(source)) and not matched(source.header)["coder"]:
-        what = f"The objects in {name!r} count the labels of each class, and not who gave which."
+        what = (
+            f"The objects in {name!r} count the labels of each class, but do not show which coder "
+            "gave which label."
+        )
         return what, _SINGLE, "counts"
     found = counts_in(source.table) if len(source.table) > 1 else None
     if found is None or not found.is_sure or matched(source.header)["coder"]:
@@ -183,7 +185,7 @@ def _patterns(source: Source, options: Options) -> Refusal:
     cells = [set(map(str, column)) for column in coders]
     if not cells[0] <= set().union(*cells[1:]) or not all(map(_WHOLE.fullmatch, map(str, counts))):
         return None
-    what = "The last column, n, counts rows: each row is a pattern of labels, and not an item."
+    what = "The last column, n, counts rows: each row is a pattern of labels, not an item."
     return (
         what,
         "Write each pattern as often as it was counted, and name the items in a column.",

@@ -206,7 +206,7 @@ def _questions(
         names = free
     if not names:
         found.problem(
-            "No column varies within the items, so it cannot be seen which one holds the labels.",
+            "No column varies within the items, so it is unclear which one holds the labels.",
             f"Name it with {Option('label')}. The columns are {some(free)}.",
             code="no-label-column",
         )

@@ -152,7 +152,7 @@ def _labeled_rows(found: Records) -> Iterator[tuple[str, int, Mapping[str, objec
         if stem == "all" and len(parts) == 1:
             found.problem(*NO_CODERS, code="no-coders")
         elif stem in ("all", "unknown"):
-            found.leave_out(f"the file {part.name.rpartition('/')[2]!r} names no coder")
+            found.leave_out(f"the file {part.name.rpartition('/')[2]!r} does not name a coder")
         elif part.kind == "delimited" and part.text.startswith(_LABEL):
             for row, line in enumerate(part.text.splitlines(), 1):
                 words = line.split(" ")
@@ -193,10 +193,10 @@ def read_doccano(found: Records) -> None:
     if options.item is None and shared[1] > 0 == shared[0]:
         name = options.text or found.text_field(["text"])
         what = (
-            "No id is in the files of two coders, but their texts are the same. Each project has "
-            "its own numbers for them."
+            "No id occurs in the files of two coders, but their texts are the same: each project "
+            "numbers the texts separately."
         )
-        remedy = f"Take the texts as names of the items: {Option('item', name)}."
+        remedy = f"Use the texts as item names: {Option('item', name)}."
         said = (("item", name),)
         found.problems.append(
             Problem(what, found.source.name, remedy, options=said, code="own-numbers")
@@ -204,7 +204,7 @@ def read_doccano(found: Records) -> None:
     if found.skips:
         found.note(
             "An empty list of labels may mean 'none' or 'not done yet'; exports of confirmed "
-            "examples only hold what was done."
+            "examples contain only finished ones."
         )
 
 
@@ -236,7 +236,7 @@ def _answered(found: Records) -> Iterator[tuple[int, Mapping[str, Any], str]]:
     if unnamed:
         found.note(
             f"{counted(len(unnamed), 'coder')} named by a time, which Prodigy writes for sessions "
-            f"without a name: {some(unnamed)}. One person may stand behind several."
+            f"without a name: {some(unnamed)}. Several of these may be the same person."
         )
 
 

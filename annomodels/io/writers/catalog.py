@@ -82,7 +82,7 @@ def named(to: str, writers: Mapping[str, Writer]) -> Writer:
     if to in writers:
         return writers[to]
     hint = f"{meant(to, writers)}Use one of {', '.join(writers)}."
-    raise NotApplicable(f"Nothing is written as {to!r}. {hint}")
+    raise NotApplicable(f"{to!r} is not an output format. {hint}")
 
 
 def write(

@@ -183,7 +183,7 @@ def _matrix(data: Annotations, names: list[str], missing: str) -> Any:
     """Return the labels as strings, shape [item, coder]."""
     if data.repeats:
         what = f"{counted(data.repeats, 'label')} given again by the same coder to the same item."
-        remedy = "A matrix holds one label for each: use data.without_repeats(), or a long table."
+        remedy = "A matrix holds one label per cell: use data.without_repeats(), or a long table."
         raise AnnotationError(what, data.source, remedy)
     cells = np.full((data.n_items, data.n_coders), missing, dtype=object)
     cells[data.item, data.coder] = np.array(names, dtype=object)[data.label]
@@ -276,7 +276,7 @@ def gold_list(
 def check_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:
     if lacking := [name for name in names if name not in table.columns]:
         told = f"The table of {what} lacks {', '.join(lacking)}."
-        raise AnnotationError(told, "gold", "Give what fit.gold() gives.")
+        raise AnnotationError(told, "gold", "Give the table that fit.gold() returns.")
 
 
 def _said(label: object) -> bool:

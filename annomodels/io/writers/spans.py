@@ -91,9 +91,9 @@ def with_texts(gold: GoldSpans, to: str) -> None:
     lacking = [name for name in gold.spans if name not in gold.texts]
     if lacking:
         raise NotApplicable(
-            f"{to} needs the texts, and those of {counted(len(lacking), 'document')} are not "
-            f"known: {some(lacking)}. Read the spans with their texts, such as "
-            f"{Option('text', ...)} for a table."
+            f"{to} needs the texts, but the texts of {counted(len(lacking), 'document')} are not "
+            f"known: {some(lacking)}. Read the spans with their texts: for a table, use "
+            f"{Option('text', ...)}."
         )
 
 

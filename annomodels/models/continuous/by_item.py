@@ -119,8 +119,8 @@ class BetaBinomialByItem(Model):
     def _refuse(self, codes: Encoded) -> None:
         if codes.n_labels != 2:
             raise NotApplicable(
-                f"The {self.title} model takes two labels, not {codes.n_labels}. "
-                "Use scalar-difficulty, which takes any number."
+                f"The {self.title} model supports two labels, not {codes.n_labels}. Use "
+                "scalar-difficulty, which supports any number."
             )
         most = int(np.diff(codes.starts).max(initial=0))
         if most > 2 * self.nodes - 1:

@@ -117,7 +117,7 @@ def covariates_of(table: object, key: str = "coder") -> Covariates | None:
             twice[name] = twice.get(name, set()) | differing
     problems = []
     if not columns:
-        problems.append(Problem(f"No column stands next to the {key}s.", remedy="Add one."))
+        problems.append(Problem(f"The table has no column besides the {key}s.", remedy="Add one."))
     if twice:
         differing = {each for those in twice.values() for each in those}
         problems.append(
@@ -125,7 +125,7 @@ def covariates_of(table: object, key: str = "coder") -> Covariates | None:
                 f"{counted(len(twice), key)} with more than one row, which differ in "
                 f"{_named([repr(each) for each in columns if each in differing])}.",
                 _named(sorted(twice)),
-                f"Keep one row for each {key}, or columns that say the same in all of its rows.",
+                f"Keep one row for each {key}, or columns that are equal in all of its rows.",
             )
         )
     if problems:
@@ -148,7 +148,7 @@ def _rows(table: Any, key: str) -> list[dict[Hashable, object]]:
     example = {"coder": '{"ana": {"years": 3}, ...}', "item": '{"s1": {"length": 12}, ...}'}[key]
     raise AnnotationError(
         Problem(
-            f"These are no columns about {key}s: {str(table)[:80]}.",
+            f"This is not a table about {key}s: {str(table)[:80]}.",
             f"{key}_covariates=",
             f'Give {example}, or a table with the column "{key}".',
         )
@@ -182,7 +182,7 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
     if strange and key == "coder":
         problems.append(
             Problem(
-                f"Covariates have {counted(len(strange), 'row')} of no coder of the data.",
+                f"Covariates have {counted(len(strange), 'row')} for unknown coders.",
                 f"coder {_named(strange)}",
                 f"Correct the names, or leave these rows out. The coders are {_named(names)}.",
             )
@@ -200,7 +200,7 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
         raise AnnotationError(
             Problem(
                 f"{n_terms} terms of covariates cannot be identified from {len(names)} {key}s: "
-                "some follow from others.",
+                "some terms follow from others.",
                 _named(list(terms)) or ", ".join(given.columns),
                 f"Leave columns out, or join values that few {key}s have.",
             )
@@ -221,12 +221,12 @@ def _wrong_with(
         return [Problem(what, f"{key} {_named(empty)}", "Fill it in, or leave the column out.")]
     numbers = [value for value in values if isinstance(value, int | float)]
     if 0 < len(numbers) < len(values):
-        what = f"The column {column!r} holds numbers and texts."
+        what = f"The column {column!r} mixes numbers and texts."
         texts = [n for n, value in zip(names, values, strict=True) if not is_numeric([value])]
-        return [Problem(what, f"texts for {_named(texts)}", "Write all of them in one way.")]
+        return [Problem(what, f"texts for {_named(texts)}", "Write all as numbers or as texts.")]
     if any(map(math.isinf, numbers)):
         where = [name for name, x in zip(names, numbers, strict=True) if math.isinf(x)]
-        what = f"The column {column!r} holds numbers without end."
+        what = f"The column {column!r} holds infinite numbers."
         return [Problem(what, _named(where), "Give finite numbers.")]
     if len(set(values)) == 1:
         what = f"The column {column!r} is {values[0]!r} for every {key}: it has no effect."

@@ -106,7 +106,7 @@ class CoderScale:
             ),
             Parameter(
                 "lapse_location", prior=Normal(self.lapse_logit, 1.0),
-                about="Share of labels that do not look at the item: typically "
+                about="Share of labels that do not depend on the item: typically "
                 f"{100 * self.lapse:.0f} %, log-odds normal over the coders; such labels follow "
                 "one distribution for all coders.",
             ),

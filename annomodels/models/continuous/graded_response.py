@@ -147,8 +147,8 @@ class GradedResponse(Model):
 
     def story(self) -> list[str]:
         return [
-            "Every item has a place on a scale, standard normal; its true class is the stretch "
-            "between two cut-points that the place lies in. Every coder sees the place shifted "
-            "and blurred (logistic) and cuts the scale at cut-points that all share. The "
+            "Every item has a place on a scale, standard normal; its true class is the range "
+            "between two cut-points that contains this place. Every coder sees the place shifted "
+            "and blurred (logistic) and divides the scale at cut-points that all coders share. The "
             "cut-points follow from the prevalence."
         ]

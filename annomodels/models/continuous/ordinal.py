@@ -114,7 +114,7 @@ class Ordinal(ConfusionModel):
 
     def story(self) -> list[str]:
         return [
-            "Every item has one true class; the classes lie one step apart on a scale. Every "
-            "coder sees the place of the item shifted and blurred (logistic) and cuts the scale "
-            "into labels at cut-points that all share."
+            "Every item has one true class; the classes lie one step apart on a scale. Every coder "
+            "sees the place of the item shifted and blurred (logistic) and divides the scale into "
+            "labels at cut-points that all coders share."
         ]

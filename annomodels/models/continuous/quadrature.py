@@ -96,7 +96,7 @@ def enough_nodes(n_dims: int, labels: Ints) -> int | None:
 def _grid(n_dims: int, size: int | None) -> tuple[Floats, Floats]:
     size = size or GRID[n_dims]
     if size < 3:
-        raise ValueError(f"A grid needs 3 points along an axis or more, not {size}.")
+        raise ValueError(f"A grid needs at least 3 points per axis, not {size}.")
     even = n_dims < 3 or size > PRODUCT
     if even:
         reach = min(FARTHEST, REACH * np.sqrt(size)) if n_dims < 3 else BALL

@@ -201,14 +201,12 @@ class ScalarDifficulty(HardnessRegressed):
             out += leaning_parameters(n_labels, self.leaning_spread)
         if self.discrimination:
             about = (
-                "Coders feel difficulty more or less: log discrimination is normal with spread "
-                f"{self.discrimination:g}."
+                "Difficulty affects coders to different degrees: log discrimination is normal with "
+                f"spread {self.discrimination:g}."
             )
             out.append(Parameter("discrimination", ("coder",), "positive", prior=tilt, about=about))
         if self.guessing is not None:
-            about = (
-                f"Labels that are right by a guess: a share with prior {self.guessing.in_words}."
-            )
+            about = f"Labels that are right by guessing: share with prior {self.guessing.in_words}."
             out.append(Parameter("guessing", ("truth",), "unit", prior=self.guessing, about=about))
         return (*out, *self.effect_parameters)
 

@@ -99,7 +99,7 @@ class Ambiguous(StateModel):
     def story(self) -> list[str]:
         shares = ", ".join(f"{u:g}" for u in self.shares)
         return [
-            "An item may be ambiguous between two classes, of which each coder perceives one; "
+            "An item may be ambiguous between two classes, and each coder perceives one of them; "
             f"share of ambiguous items: Beta({self.ambiguous.a:g}, {self.ambiguous.b:g}); share of "
             f"the coders that perceive the first reading: {shares}, equally likely; pairs: "
             f"Dirichlet with {self.pairs.concentration:g} pseudo-counts each.",

@@ -62,7 +62,7 @@ class Consensus(StateModel):
 
     def story(self) -> list[str]:
         return [
-            "What coders perceive may differ from the truth, for all of them alike; the crowd is "
-            f"right about {100 * self.error.accuracy:.0f} % of the items of a class (a prior "
-            f"worth {self.error.strength:g} items; only known labels can update it).",
+            "The class that all coders perceive may differ from the truth; the crowd is right "
+            f"about {100 * self.error.accuracy:.0f} % of the items of a class (a prior worth "
+            f"{self.error.strength:g} items; only known labels can update it).",
         ]

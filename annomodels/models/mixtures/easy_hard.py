@@ -69,6 +69,6 @@ class EasyHardItems(StateModel):
 
     def story(self) -> list[str]:
         return [
-            "Some items are easy: all coders label them correctly. The confusion matrices speak of "
-            f"the others. Share of easy items: Beta({self.easy.a:g}, {self.easy.b:g}).",
+            "Some items are easy: all coders label them correctly. The confusion matrices apply to "
+            f"the other items. Share of easy items: Beta({self.easy.a:g}, {self.easy.b:g}).",
         ]

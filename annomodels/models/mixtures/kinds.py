@@ -70,8 +70,8 @@ class HonestAndSpammers(HierarchicalDawidSkene):
             *super().own_parameters(n_labels),
             Parameter(
                 "spammer_share", (), "unit", prior=self.share,
-                about="A coder may be a spammer instead, who answers by a habit whatever the "
-                f"item; share of spammers: {self.share.in_words}.",
+                about="A coder may instead be a spammer, whose answers do not depend on the item; "
+                f"share of spammers: {self.share.in_words}.",
             ),
             Parameter(
                 "spammer", ("coder",), "unit", watched="", tells_spammers=True,

@@ -97,7 +97,7 @@ class Layout:
             raise ValueError("A layout has truths or a judgment, not both.")
         names = [part.name for part in self.parts]
         if len(set(names)) < len(names):
-            raise ValueError(f"A layout names its variables apart, not {', '.join(names)}.")
+            raise ValueError(f"A layout needs different names, not {', '.join(names)}.")
 
     @property
     def parts(self) -> tuple[Part, ...]:

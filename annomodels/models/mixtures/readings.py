@@ -145,8 +145,8 @@ class Readings(StateModel):
         prior = zip(self.pseudo_items, self.sharpness, strict=True)
         powers = ", ".join(f"{power:g} ({alpha:g})" for alpha, power in prior)
         return [
-            f"Readers divide over the classes of an item by a Dirichlet with a total of {totals} "
-            f"(less where items have fewer than {FULL} labels), fixed; the truth is one of their "
+            "Shares of readers per class of an item follow a Dirichlet with a fixed total of "
+            f"{totals} (less if items have fewer than {FULL} labels); the truth is one of their "
             "readings.",
             f"{100 * self.floor:.0f} % of all labels are guesses, from one distribution for all "
             "coders.",

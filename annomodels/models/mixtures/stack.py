@@ -268,11 +268,11 @@ class Stack(HierarchicalDawidSkene):
     def story(self) -> list[str]:
         return [
             "P(truth) is a mixture of the hierarchical model at its mode and of the votes, in "
-            "which items are easy or hard. The more the errors of coders on an item go together, "
-            "the less the model counts and the more the votes do.",
-            "The confidence of the mixture, the share of items about which the crowd knows "
-            "nothing, and the tilt towards some classes have priors calibrated on public data sets "
-            "with known truth; known truth of these data updates them.",
+            "which items are easy or hard. The more the errors of coders on an item correlate, the "
+            "less the model counts and the more the votes count.",
+            "The confidence of the mixture, the share of items on which labels carry no "
+            "information, and the tilt towards some classes have priors calibrated on public data "
+            "sets with known truth; known truth in your data updates them.",
             "Parameters of coders are those of the hierarchical model given truths drawn from the "
             "stack:",
             *super().story(),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @Section.of(
     "agreement-section",
     "Agreement",
-    "Agreement beyond chance, as observed and as the model implies it for many items like these.",
+    "Agreement beyond chance, as observed and as implied by the model for many items like these.",
     needs=("agreement",),
 )
 def section(facts: Facts) -> list[Part]:
@@ -43,7 +43,7 @@ def agreement_notes(facts: Facts) -> list[str]:
     shares = facts.health.label_counts / max(len(facts.data), 1)
     top = short(facts.data.labels[int(shares.argmax())], 24)
     return [
-        f"Percent agreement and alpha differ much ({share:.2f} and {alpha:.2f}): "
-        f"{percent(float(shares.max()))} of the labels are {top}, so much of the agreement "
-        "is expected by chance. Both are right; they answer different questions."
+        f"Percent agreement and alpha differ considerably ({share:.2f} and {alpha:.2f}): "
+        f"{percent(float(shares.max()))} of the labels are {top}, so much of the agreement is "
+        "expected by chance. Both are right; they answer different questions."
     ]

@@ -47,7 +47,7 @@ FIRST: dict[str, tuple[Column, ...]] = {
 )
 def section(facts: Facts) -> list[Part]:
     found, shown, part = said(facts), tables(said(facts)), words.of_part(facts)
-    about = [f"All numbers of the audit are about {part}."] * bool(part)
+    about = [f"All numbers of the audit are for {part}."] * bool(part)
     parts = [
         Part("text", words.drawing(found)),
         *notes([words.errors(facts), *([words.off(found)] if found.by_design else [])]),
@@ -56,7 +56,7 @@ def section(facts: Facts) -> list[Part]:
         pair(_figure(found), box(*shown["thresholds"])),
     ]
     if found.n_audited:
-        parts.append(Part("heading", "The coders, as audited"))
+        parts.append(Part("heading", "Audited coders"))
         parts += [*notes(words.panel(found), 400), *shown["coders"]]
     if len(found.systems):
         parts += [Part("heading", "Systems"), *shown["systems"]]
@@ -89,10 +89,10 @@ def _figure(found: Estimate) -> Part:
     return picture(
         audited(found),
         "audit",
-        f"Shares by {words.way(found)}, by the audit alone and by the model alone",
-        f"By {words.way(found)} {percent(row['value'])} of the gold labels are right, by the audit "
-        f"alone {percent(row['audit'])}, by the model alone {percent(row['model'])}. The table of "
-        "the audit holds all numbers.",
+        f"Shares from {words.way(found)}, from the audit alone and from the model alone",
+        f"Gold labels that are right: {percent(row['value'])} from {words.way(found)}, "
+        f"{percent(row['audit'])} from the audit alone, {percent(row['model'])} from the model "
+        "alone. The table of the audit holds all numbers.",
         "Lines are 95 % intervals. "
         + (
             "The model makes the intervals narrower than those of the audit alone. If it is wrong, "
@@ -123,7 +123,7 @@ def tables(found: Estimate) -> dict[str, list[Part]]:
         "coders": "Share of each coder's labels that are right, by audit and model",
         "systems": "Share of its comparisons that each system won; a tie counts one half",
         "slices": f"Slices, by {way}",
-        "differences": "Differences between slices, the most certain first",
+        "differences": "Differences between slices, most certain first",
         "needs": "Expected width of the 95 % interval of the share of gold labels that are right",
     }
     rows = {key: getattr(found, key) for key in titles}
@@ -135,7 +135,7 @@ def tables(found: Estimate) -> dict[str, list[Part]]:
         key: table(f"audited-{key}", title, (*FIRST.get(key, ()), *SHOWN[key]), rows[key])
         for key, title in titles.items()
     }
-    title = "What the audit says, and the model"
+    title = "Estimates of the audit and of the model"
     return {"overall": table("audited-overall", title, overall, found.table), **made}
 
 
@@ -156,6 +156,6 @@ def _further(found: Estimate, folder: str) -> str:
             "judged."
         )
     return (
-        f"{now} wide. One half as wide takes about {more:,} further items of the {rest:,} that are "
-        f"left: annomodels audit {folder} --size {more} -o more.csv draws them."
+        f"{now} wide. Halving it takes about {more:,} more of the {rest:,} items that are left: "
+        f"annomodels audit {folder} --size {more} -o more.csv draws them."
     )

@@ -44,8 +44,8 @@ _STACK = (
 )
 _STATES = (
     "A caution: the model lets items of one class differ, and treats their labels as independent "
-    "given that. It cannot see errors that coders share for other reasons: a crowd that is "
-    "unanimously wrong looks like one that is right."
+    "given this difference. It cannot see errors that coders share for other reasons: a crowd that "
+    "is unanimously wrong looks like a crowd that is right."
 )
 
 CHECKS = columns(
@@ -95,7 +95,7 @@ def section(facts: Facts) -> list[Part]:
         parts.append(Part("heading", "Other models"))
         if facts.comparison is None:
             return [*parts, *notes([ALONE])]
-        own, rivals = f"This page is of the model {facts.fit.model.name}.", facts.comparison
+        own, rivals = f"This page shows the model {facts.fit.model.name}.", facts.comparison
         parts += [*notes([own, *rivals.notes], 400), *summary("comparison", RIVALS, rivals)]
     return parts
 
@@ -149,6 +149,6 @@ def priors(found: Summary) -> list[Part]:
     coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index
     shown = rows[(rows["what"] == "prevalence") | rows.index.isin(coders)]
     n, most = int((rows["what"] == "accuracy").sum()), len(coders)
-    which = f"the {most} of {n:,} coders that move most" if most < n else "the coders"
+    which = f"the {most} of {n:,} coders that change most" if most < n else "the coders"
     title = f"If the priors counted less or more: labels, and {which}"
     return [*notes(found.notes, 600), *summary("priors", title, found, shown)]

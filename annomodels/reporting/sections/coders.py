@@ -47,7 +47,7 @@ MATRIX = (
 @Section.of("coders-section", "Coders", needs=("coders",))
 def section(facts: Facts) -> list[Part]:
     rows = facts.coders.table
-    title, only = "All coders, the most notable first", f"coder kind advice n {_right(rows)}"
+    title, only = "All coders, most notable first", f"coder kind advice n {_right(rows)}"
     shown = rows.iloc[notable(rows)]
     quality = summary("coders", title, facts.coders, shown, "coders.csv", only)
     lead = "Each card ends with a sentence that you can send."
@@ -116,7 +116,7 @@ def _feedback(row: Any, true: str, said: str, share: float) -> str:
         why = "no more than by guessing" if kind == "spammer" else "fewer than agreed"
         return f"{right}, {why}: please stop, and go through ten items with us."
     if advice == "give test items" and n >= CODER_JUDGED:
-        return f"{right}: please label ten test items, so that we know more."
+        return f"{right}: please label ten test items, so that we can judge better."
     if kind == "not enough evidence":
         return f"You gave {counted(n, 'label')}, too few to judge."
     if kind == "biased":
@@ -154,12 +154,12 @@ def _confused(weight: Floats, confusion: Floats, names: list[str]) -> str:
 def pictures(facts: Facts) -> Part:
     n, some = facts.data.n_coders, ""
     if n > _MOST_CODERS:
-        some = f" The {_MOST_CODERS} most notable of {n:,} coders."
+        some = f" The {_MOST_CODERS} most notable of {n:,} coders are shown."
     made = [
         picture(
             plots.coder_forest(facts.coders, most=_MOST_CODERS, target=facts.target),
             "coders",
-            "Share right so far of the coders with 50 % and 95 % intervals",
+            "Share right so far for each coder, with 50 % and 95 % intervals",
             "The table of coders holds all numbers.",
             f"Thick: 50 % interval. Thin: 95 %. Gray: not enough evidence.{some}",
         )
@@ -173,7 +173,7 @@ def pictures(facts: Facts) -> Part:
                 plots.pairwise_heatmap(facts.data),
                 "pairs",
                 "Cohen's kappa of every pair of coders",
-                f"Kappas of pairs: {span}.",
+                f"Kappas of the pairs: {span}.",
                 "Kappa on common items. Blue: above chance. Orange: below. Empty: not defined.",
             )
         )

@@ -28,7 +28,7 @@ from annomodels.summaries.gold.gold import mixture_note
 MOST_NOTES = 12  # notes on the data
 
 
-@Section.of("data", "Data", "The data, and what to know before you read on.", details=True)
+@Section.of("data", "Data", "The data and their limits.", details=True)
 def about_data(facts: Facts) -> list[Part]:
     from annomodels.reporting.sections.coders import pictures
 
@@ -95,11 +95,11 @@ def health_notes(facts: Facts) -> list[str]:
     if on_disk and data.dont_know:
         kinds = short("/".join(data.dont_know), 60)
         out.append(
-            f"Set aside, since it is no class: {kinds}, {int(data.unanswered.sum()):,} times."
+            f"Set aside, because it is not a class: {kinds}, {int(data.unanswered.sum()):,} times."
         )
     if facts.told_items:
         out.append(f"True labels of {counted(facts.told_items, 'item')} were given and used.")
-    said = "groups that share no item"  # already stated above in other words
+    said = "groups with no item in common"  # already stated above in other words
     noted = [short(note, 300) for note in data.notes if n_parts == 1 or said not in note]
     left = len(noted) - MOST_NOTES
     more = [f"{counted(left, 'more note')} on the data, as the command printed them."] * (left > 0)
@@ -144,8 +144,8 @@ def distance(facts: Facts) -> str:
     low, high = facts.as_coders_read
     return (
         f"{percent(facts.distance, 0)} of the width of the interval of wrong labels is the "
-        "distance between crowd and expert, which differs between data sets. If an expert read "
-        f"the question as these coders do, the interval would be {low:,} to {high:,}."
+        "distance between crowd and expert, which differs between data sets. If an expert "
+        f"understood the question as these coders do, the interval would be {low:,} to {high:,}."
     )
 
 
@@ -156,7 +156,7 @@ def _coverage(facts: Facts) -> Part:
     return picture(
         plots.coverage(facts.coverage),
         "coverage",
-        "Expected accuracy of the gold labels by the share of items that is kept",
+        "Expected accuracy of the gold labels by share of items kept",
         f"All items: {decimal(float(everything['accuracy']), 3)}. Probability of at least 0.95: "
         f"{decimal(float(sure['accuracy']), 3)}, {percent(float(sure['share']))} of the items.",
         "Points: the thresholds 0.99, 0.95 and 0.8. Band: 95 % interval.",

@@ -43,7 +43,7 @@ def items(facts: Facts) -> list[Part]:
     if facts.unsupported("items"):
         return table(
             "items",
-            "Items that are not settled, the least certain first",
+            "Items that are not settled, least certain first",
             columns_of("item label probability runner_up n"),
             facts.tally.open,
             "gold.parquet",
@@ -85,8 +85,8 @@ def votes(facts: Facts) -> Column:
 
 @Section.of("labels-to-buy", "Labels to buy", needs=("next",))
 def labels_to_buy(facts: Facts) -> list[Part]:
-    title, rows = "Items to label next, the most rewarding first", _by_item(facts.following.table)
-    return table("next", title, NEXT_ITEMS, rows, "next.csv", otherwise="No further label pays.")
+    title, rows = "Items to label next, largest gain first", _by_item(facts.following.table)
+    return table("next", title, NEXT_ITEMS, rows, "next.csv", otherwise="No further label helps.")
 
 
 def _whom(coders: list[str]) -> list[str]:

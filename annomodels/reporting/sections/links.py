@@ -29,26 +29,26 @@ from annomodels.reporting.words import coders_listed, with_interval
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
 GLOSSARY = (
-    ("Mention", "An expression that refers, known by its words; two coders mean the same mention "
-     "if they marked exactly the same words."),
-    ("Chain", "The mentions that refer to one thing. A label made of a chain depends on what is "
-     "counted as part of it: the condition, which is part of the name of every alpha."),
+    ("Mention", "An expression that refers to something, identified by its words; two coders mean "
+     "the same mention if they marked exactly the same words."),
+    ("Chain", "The mentions that refer to one thing. A label based on a chain depends on what "
+     "counts as part of the chain: the condition, which is part of the name of every alpha."),
     ("Kappa on coreferent pairs", "Every pair of mentions that both coders marked is coreferent or "
      "not. Kappa of these decisions, text by text; the adjusted Rand index."),
     ("Mean over these texts", "Its interval allows for other mentions in the same texts."),
     ("Mean over texts like these", "Its interval allows for other texts, too."),
     ("One further text", "The kappa that coders like these would show on the next text."),
     ("Difference of a coder", "Kappa with the others less the kappa of the others on the same "
-     "texts; below 0: less like them than they are like each other."),
+     "texts; below 0: the coder agrees with the others less than they agree with each other."),
     ("DN, DO", "Discourse-new: the expression refers to something for the first time. "
      "Discourse-old: it has an antecedent."),
-    ("Silver chain", "Each mention joined to its most probable antecedent, as the model sees it "
-     "after weighting the coders."),
+    ("Silver chain", "Each mention joined to its most probable antecedent, according to the model, "
+     "which weights the coders."),
 )  # fmt: skip
 UNKNOWN = (
-    "The interval of a text is about this text, coded again. It does not cover other texts, least "
-    "of all if chains are few and long, or a coder gets a whole chain wrong. For other texts, use "
-    "the mean over texts like these."
+    "The interval of a text is for this text, coded again. It does not cover other texts, "
+    "especially if chains are few and long, or a coder gets a whole chain wrong. For other texts, "
+    "use the mean over texts like these."
 )
 
 
@@ -67,7 +67,7 @@ def agreement(facts: LinkFacts) -> list[Part]:
         return [*shown, Part("text", "No text has two mentions that two coders share.")]
     genre = [GENRE] * any(facts.posterior.table["genre"])
     columns = columns_of(COLUMNS["document"].called("Text"), *genre, "kappa")
-    title = "Kappa on coreferent pairs, the lowest text first"
+    title = "Kappa on coreferent pairs, lowest text first"
     return [*shown, *table("texts", title, columns, facts.by_kappa, "texts.csv")]
 
 
@@ -109,7 +109,7 @@ def _actions(facts: LinkFacts, kinds: dict[str, int]) -> list[Action]:
         out.append(Action("#places", f"Read {counted(two, 'place')}", about, "two readings"))
     below = facts.coders.table.query(f"p_below > {DIFFERS}")
     if len(below):
-        about = "less like the others than these are like each other"
+        about = "they agree less with the others than these do with each other"
         out.append(Action("#coders-section", f"Talk to {coders_listed(below['coder'])}", about))
     if alone := kinds["one coder differs"]:
         about = "one coder differs from all others; either may be right"
@@ -125,8 +125,8 @@ def _warning(facts: LinkFacts, mention_f1: float) -> str:
         return warning(facts.fit.check())
     if mention_f1 < 0.5:
         return (
-            "Coders share fewer than half of their mentions; agreement is about the shared ones "
-            "only."
+            "Coders share fewer than half of their mentions; agreement is measured only on the "
+            "shared mentions."
         )
     return ""
 
@@ -183,7 +183,7 @@ def genres(facts: LinkFacts) -> list[Part]:
     for genre, part in sorted(facts.posterior.by_genre().items()):
         own = part.overall.set_index("quantity")
         wide.append({"genre": genre, "texts": int(own["texts"].iloc[0]), "rows": own})
-    title = "Kappa on coreferent pairs by text type; types learn from each other"
+    title = "Kappa on coreferent pairs by text type; types share information"
     return table("genres", title, columns, pd.DataFrame(wide))
 
 
@@ -212,7 +212,7 @@ def forest(facts: LinkFacts) -> Part | None:
     lowest = min(float(shown["low"].min()), float(summary["low"].min()), 0.0)
     ax.set_xlim(lowest - 0.03, 1.03)
     ax.set_ylim(below[-1] + 0.6, -0.6)
-    ax.set_yticks(np.concatenate([rows, below]), [*names, "texts like these", "a further text"])
+    ax.set_yticks(np.concatenate([rows, below]), [*names, "texts like these", "one further text"])
     ax.set_xlabel(f"kappa on coreferent pairs, {percent(facts.prob, 0)} interval")
     style.axes_style(ax)
     lowest_one, highest = (decimal(float(frame["kappa"].iloc[n])) for n in (0, -1))
@@ -226,7 +226,7 @@ def forest(facts: LinkFacts) -> Part | None:
         f"Kappas of {n} texts go from {lowest_one} to {highest}. The table of texts holds "
         "them all.",
         "Dots: kappa of a text, mean over pairs of coders. Diamonds: the mean over texts like "
-        f"these, and what one further text would show.{some}",
+        f"these, and the kappa expected on one further text.{some}",
     )
 
 

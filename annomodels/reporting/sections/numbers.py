@@ -73,7 +73,7 @@ def head(facts: Facts) -> Head:
         about = "coders differ more there than elsewhere"
         actions.append(Action("#items-section", f"Read {counted(contested, 'item')}", about))
     if few := states["needs labels"]:
-        about = "one for each item with too few"
+        about = "one for each item with too few labels"
         actions.append(Action("#items-section", f"Buy {counted(few, 'label')}", about))
     if names:
         about = "they reverse the scale, or their numbers carry little information"
@@ -118,7 +118,7 @@ def coders(facts: Facts) -> list[Part]:
         )
         for measure, title, caption in _MEASURES
     ]
-    title, order = "Coders, the most notable first", notable(rows)
+    title, order = "Coders, most notable first", notable(rows)
     shown = summary("coders", title, found, rows.iloc[order], "coders.csv")
     return [*shown, pair(*pictures), *notes(found.notes, 400)]
 
@@ -126,8 +126,8 @@ def coders(facts: Facts) -> list[Part]:
 @Section.of(
     "items-section",
     "Items",
-    "The true value of each item with its interval, and which items need a look: the coders "
-    "scatter more there than elsewhere, or there are too few labels.",
+    "The true value of each item with its interval, and the items to check: the coders differ more "
+    "there than elsewhere, or there are too few labels.",
     needs=("gold", "items"),
 )
 def items(facts: Facts) -> list[Part]:
@@ -138,15 +138,15 @@ def items(facts: Facts) -> list[Part]:
         "values",
         "True values of the items with 95 % intervals",
         f"{_span(found.table['value'])} The table of items holds the numbers.",
-        "Dots: true values with 95 % intervals, biases and scales of the coders taken out. Gray: "
-        "mean of the labels.",
+        "Dots: true values with 95 % intervals, corrected for the biases and scales of the coders. "
+        "Gray: mean of the labels.",
     )
     beside = box(*notes([*found.notes, *facts.fit.items().notes], 400), css="beside")
     hardest = open_items.sort_values("difficulty", ascending=False, kind="stable")
     doubtful = found.table.sort_values("sd", ascending=False, kind="stable")
     return [
-        *table("open", "Items that need a look, the most difficult first", OPEN, hardest,
+        *table("open", "Items to check, most difficult first", OPEN, hardest,
                "gold.csv"),
-        *summary("values", "True values, the least certain first", found, doubtful, "gold.csv"),
+        *summary("values", "True values, least certain first", found, doubtful, "gold.csv"),
         pair(shown, beside),
     ]  # fmt: skip

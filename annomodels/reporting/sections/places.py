@@ -31,10 +31,10 @@ KINDS = {
 }
 """Names of the kinds of `places.csv` on the page."""
 ABOUT = {
-    "one reading": "All coders with one reading chose the same.",
-    "one coder differs": "One coder left what all the others chose.",
-    "scattered readings": "Coders differ, but no second reading has two of them behind it.",
-    "two readings": "Two readings have two coders or more each, or a coder gave several.",
+    "one reading": "All coders with one reading chose the same reading.",
+    "one coder differs": "One coder deviates from the choice of all others.",
+    "scattered readings": "Coders differ, but no two coders share a second reading.",
+    "two readings": "Two readings have at least two coders each, or a coder gave several readings.",
 }
 
 
@@ -65,12 +65,12 @@ def places(facts: LinkFacts) -> list[Part]:
         _in_context(facts), key=lambda place: (place.kind != "two readings", -place.second)
     )
     if not shown:
-        return [Part("kinds", counted, "kinds"), Part("text", "The coders differ nowhere.")]
+        return [Part("kinds", counted, "kinds"), Part("text", "The coders do not differ anywhere.")]
     differ = sum(kinds.values()) - kinds["one reading"]
     lead = (
-        "Two readings come first, then the places with most coders behind a second one"
+        "Places with two readings come first, then those with most coders for a second one"
         f"{f'; {differ - len(shown):,} more are in places.csv' if differ > len(shown) else ''}. A "
-        f"reading lists the other mentions of the chain ({facts.condition}), the nearest first; "
+        f"reading lists the other mentions of the chain ({facts.condition}), nearest first; "
         "“none” is a first mention."
     )
     offered = dict.fromkeys(place.kind for place in shown)
@@ -93,8 +93,9 @@ def states(facts: LinkFacts) -> dict[str, int]:
 @Section.of(
     "coders-section",
     "Coders",
-    "Kappa with the others, next to that of the others on the same texts, and places where the "
-    "coder alone left the reading of all others. Each card ends with a sentence that you can send.",
+    "Kappa with the others, next to that of the others on the same texts, and places where only "
+    "this coder deviates from the reading of all others. Each card ends with a sentence that you "
+    "can send.",
     parts=(("texts", "Coders against each other"),),
 )
 def coders(facts: LinkFacts) -> list[Part]:
@@ -176,7 +177,7 @@ def rates(fit: Fit, prob: float) -> list[Part]:
         COLUMNS["quantity"].called(kind="text"),
         "mean judgments",
     )
-    title = "Coders as the model estimates them, the lowest first"
+    title = "Coders as estimated by the model, lowest first"
     return table("rates", title, columns, frame.rename(columns={"class": "kind"}), "rates.csv")
 
 
@@ -193,12 +194,12 @@ def silver(facts: LinkFacts) -> list[Part]:
         "mentions weakest",
     )
     lead = (
-        f"Each mention goes to its most probable antecedent, from a probability of {facts.at_least}"
-        " on; this probability is overconfident, so read it as an order. In brackets: the chance "
-        "that one more reader makes the link."
+        "Each mention is linked to its most probable antecedent if the probability is at least "
+        f"{facts.at_least}. This probability is overconfident, so use it only as a ranking. In "
+        "brackets: the chance that one more reader makes the link."
     )
     frame = frame.sort_values("weakest", kind="stable")
-    title, none = "Silver chains, the weakest link first", "No link is probable enough."
+    title, none = "Silver chains, weakest link first", "No link is probable enough."
     shown = table("silver", title, columns, frame, "links.csv", otherwise=none)
     return [Part("text", lead, "lead"), *shown]
 

@@ -51,7 +51,7 @@ def prevalence(facts: Facts) -> Part:
         "Share of each label, as given and corrected",
         "The table of labels holds all numbers.",
         "Diamonds: share among all labels given. Dots: share of the items with 50 % and 95 % "
-        "intervals, after the errors of the coders are taken out.",
+        "intervals, corrected for the errors of the coders.",
     )
 
 
@@ -92,14 +92,14 @@ def _which(names: list[str], verdicts: list[str]) -> str:
     )
     if len(names) == len(verdicts):
         return (
-            f"Every label is confused: {why}. So the items are hard or the whole guideline is "
-            "unclear, not one definition."
+            f"Every label is confused: {why}. The items are hard or the entire guideline is "
+            "unclear, not a single definition."
         )
     if names:
         one = len(names) == 1
         return (
             f"Fix the definition{'' if one else 's'} of "
-            f"{listed(names, 6)}{'' if one else ', the worst first'}: {why}."
+            f"{listed(names, 6)}{'' if one else ', worst first'}: {why}."
         )
     if "unclear" in verdicts:
         return (

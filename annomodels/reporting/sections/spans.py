@@ -43,7 +43,7 @@ def head(facts: SpanFacts) -> Head:
     actions = []
     doubtful = facts.states["contested"] or facts.states["needs labels"]
     if doubtful:
-        about = "coders differ on the border or the label, or on whether there is a span"
+        about = "coders differ on the border, on the label, or on whether there is a span"
         actions.append(Action("#decide", f"Decide {counted(doubtful, 'place')}", about))
     if len(facts.alone):
         about = "found by one coder and probably right"
@@ -64,7 +64,7 @@ def head(facts: SpanFacts) -> Head:
 
 @Section.of("decide", "Decide")
 def decide(facts: SpanFacts) -> list[Part]:
-    lead = "Choose what is right at each place; the most doubtful come first."
+    lead = "Choose the right answer at each place; the most doubtful places come first."
     if not facts.fit.spans.texts:
         lead += " The texts are not known, so places are characters."
     return [
@@ -85,7 +85,7 @@ def decide(facts: SpanFacts) -> list[Part]:
 
 @Section.of("alone-section", "Found by one coder")
 def alone(facts: SpanFacts) -> list[Part]:
-    title = "Spans that one coder found, the most probable first"
+    title = "Spans that only one coder found, most probable first"
     none = "No span of a single coder is probably right."
     return table("alone", title, ALONE, facts.alone, "gold.csv", otherwise=none)
 
@@ -105,7 +105,7 @@ def coders(facts: SpanFacts) -> list[Part]:
         "spans where there is none. F1 is against the model's estimate of the true spans."
     )
     made = [_card(row) for row in order.head(MOST_CARDS).itertuples()]
-    title = "All coders, those who differ most first"
+    title = "All coders, those with the largest differences first"
     return [
         Part("text", lead, "lead"),
         *cards(made),
@@ -122,7 +122,7 @@ def _card(row: Any) -> Card:
     worst = max(
         (("misses", row.misses, "you overlook {} of the spans: please read once more"),
          ("false_alarms", row.false_alarms, "{} of your spans mark nothing: please mark less"),
-         ("borders", 1 - row.borders, "{} of your borders are off: please look them up")),
+         ("borders", 1 - row.borders, "{} of your borders are off: please check them")),
         key=lambda one: one[1] if one[1] == one[1] else -1.0,
     )  # fmt: skip
     feedback = worst[2].format(percent(worst[1], 0)) if worst[1] > 0.1 else "please go on like this"
@@ -136,16 +136,17 @@ def _card(row: Any) -> Card:
 @Section.of("quality-section", "Quality")
 def quality(facts: SpanFacts) -> list[Part]:
     tiles = [
-        ("Precision", with_interval(*facts.quality["precision"]), "share of the gold spans right"),
-        ("Recall", with_interval(*facts.quality["recall"]), "share of the true spans found"),
+        ("Precision", with_interval(*facts.quality["precision"]), "gold spans that are right"),
+        ("Recall", with_interval(*facts.quality["recall"]), "true spans that were found"),
         ("F1", with_interval(*facts.quality["f1"]), "both together; exact place and label"),
     ]
     parts = [Part("tiles", tiles)]
     if facts.estimate is not None:
-        rows = summary("estimate", "With the audit, by it alone, and by the model", facts.estimate)
+        title = "Estimates from audit and model, from the audit alone, from the model alone"
+        rows = summary("estimate", title, facts.estimate)
         return [*parts, *rows, *notes(facts.estimate.notes)]
     if facts.states["decided"]:
-        told = "Decided places count as right. They do not change the doubt about other places."
+        told = "Decided places count as right. They do not change the other places."
         parts.append(Part("text", told))
     folder = folder_in(str(facts.fit.tree.attrs.get("command", "")))
     return [
@@ -172,17 +173,18 @@ def agreement(facts: SpanFacts) -> list[Part]:
 @Section.of("gold-section", "Gold spans", details=True)
 def gold(facts: SpanFacts) -> list[Part]:
     rows = facts.gold.sort_values("p_exact", kind="stable")
-    return table("gold", "Gold spans, the least certain first", GOLD, rows, "gold.csv")
+    return table("gold", "Gold spans, least certain first", GOLD, rows, "gold.csv")
 
 
 @Section.of("methods", "Methods", details=True)
 def methods(facts: SpanFacts) -> list[Part]:
     texts = [
-        "Marks that overlap form a group. The truth of a group is nothing, or an answer that a "
-        "coder gave there. A coder who read the document and marked nothing says so.",
+        "Marks that overlap form a group. The true answer of a group is “nothing”, or an answer "
+        "that a coder gave there. A coder who read the document and marked nothing there answers "
+        "“nothing”.",
         "Coders have a confusion matrix of labels and “nothing”, and a probability of exact "
         "borders; Gibbs sampling gives the posterior. The gold layer maximizes expected F1.",
-        "Precision, recall and F1 are of exact spans. Intervals contain the quantity with 95 % "
+        "Precision, recall and F1 count exact spans. Intervals contain the quantity with 95 % "
         "probability under the model.",
     ]
     return [*notes(texts), *notes(facts.fit.spans.notes, 400)]

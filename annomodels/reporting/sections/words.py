@@ -24,25 +24,25 @@ def section(facts: Facts) -> list[Part]:
 
 
 GLOSSARY: tuple[tuple[str, str], ...] = (
-    ("Item", "What is labeled: a sentence, an image, a pair of words."),
-    ("Coder", "Who labels: a person or a program."),
+    ("Item", "The thing that is labeled: a sentence, an image, a pair of words."),
+    ("Coder", "The person or program that labels."),
     ("Truth", "The true label of an item. It is inferred from all labels."),
     ("Gold label", "The most probable truth of an item, with its probability."),
     ("Settled", "The gold label has a probability of at least 0.95."),
     ("95 % interval", "The range that contains the quantity with 95 % probability."),
     (
         "Prior",
-        "The assumptions of a model before it sees a label. With many labels they hardly matter.",
+        "The assumptions of a model before it uses any label. With many labels they hardly matter.",
     ),
     (
         "Prior sensitivity",
-        "Change of the results when the priors count more or less, in bits for a factor of two; "
-        "below 0.05 it counts as none.",
+        "Change of the results when the priors count more or less, in bits for a factor of two; a "
+        "change below 0.05 counts as none.",
     ),
     ("Prevalence", "Share of the items with each true label, corrected for coder errors."),
     ("Accuracy", "Probability that a coder's label is right."),
-    ("Recall", "Accuracy on the items with one given true label (“Right on …”)."),
-    ("Right so far", "Share of the labels that a coder gave that are right."),
+    ("Recall", "Accuracy on the items with a given true label (“Right on …”)."),
+    ("Right so far", "Share of a coder's labels so far that are right."),
     ("Spammer", "A coder whose labels, with 95 % probability, hardly depend on the truth."),
     ("Adversary", "A coder who swaps labels, which are informative, but reversed."),
     ("Biased", "A coder who uses one label too often, but is still informative."),
@@ -68,7 +68,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "(observed − expected) / (1 − expected).",
     ),
     ("R-hat", "Measure of how well the chains of the sampler agree; it should be below 1.01."),
-    ("ESS", "Effective sample size: the number of independent draws that the draws are worth."),
+    ("ESS", "Effective sample size: the number of independent draws with the same information."),
 )
 _ABOUT = {
     "items": ("Surprise p", "Contested", "Reducible doubt"),

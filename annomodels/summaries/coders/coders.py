@@ -169,8 +169,8 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
         )
     if tree.attrs.get("engine") == "em":
         notes.append(
-            "The engine em gives one estimate and no intervals; "
-            "the kinds of coders rest on that estimate alone. Use gibbs or nuts."
+            "The engine em gives one estimate and no intervals; the kinds of coders rest only on "
+            "that estimate. Use gibbs or nuts."
         )
     return tuple(notes)
 

@@ -40,11 +40,11 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
             )  # fmt: skip
         kept[name] = (("sample", f"{name}_term"), each.draws)
         notes.append(
-            f"effect of {each.of} terms: what one more of a term adds to the {each.words}; numbers "
+            f"effect of {each.of} terms: change of the {each.words} per unit of a term; numbers "
             f"are standardized over the {each.of}s, texts are compared with the most frequent one."
         )
         goes_with = "coders' ability" if each.of == "coder" else "items' difficulty"
-        notes.append(f"A column correlated with the {goes_with} need not be its cause.")
+        notes.append(f"A column correlated with the {goes_with} is not necessarily its cause.")
     table = pd.DataFrame(rows)
     return Summary("Effects of covariates", table, xr.Dataset(kept), tuple(notes))
 

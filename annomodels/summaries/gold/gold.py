@@ -136,7 +136,7 @@ def _notes(
     notes += more
     if doubtful(strength):
         weak = signal_finding(strength).sentence
-        notes.append(f"{weak} No label counts as settled, whatever its probability.")
+        notes.append(f"{weak} No label counts as settled, even with a high probability.")
     return tuple(notes)
 
 
@@ -150,10 +150,10 @@ def mixture_note(tree: xr.DataTree) -> str:
     taught = "the known truth" if told else "public data sets with known truth"
     votes = percent(model.together(about.correlation), 0)
     return (
-        f"P(truth) mixes the hierarchical model and the votes, which count {votes}; in these "
-        f"{percent(about.hard, 0)} of the items are hard. It is "
-        f"calibrated on {taught}. The errors of two coders on an item have a correlation of about "
-        f"{about.correlation:.2f}. The labels are expected to carry no information about "
+        f"P(truth) mixes the hierarchical model and the votes; the votes have a weight of {votes} "
+        f"and treat {percent(about.hard, 0)} of the items as hard. It is calibrated on {taught}. "
+        f"The errors of two coders on an item have a correlation of about {about.correlation:.2f}. "
+        "The labels are expected to carry no information about "
         f"{percent(float(stack.unknown.sum(axis=1).mean()), 1)} of the items."
     )
 
@@ -164,9 +164,7 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
         return ()
     notes = []
     if json.loads(tree.attrs["dependence"])["exchangeable"]:
-        notes.append(
-            "Nothing in the labels tells one coder from another, so that all coders count alike."
-        )
+        notes.append("The labels do not distinguish the coders, so all coders count the same.")
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):
         first, *others = (str(names[j]) for j in group)

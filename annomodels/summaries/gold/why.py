@@ -143,7 +143,7 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
         )
     if given:
         names = ", ".join(label_text(name) for name in given[:5]) + (", ..." * (len(given) > 5))
-        notes.append(f"Known labels were used, whatever the coders say: {names}.")
+        notes.append(f"Known labels replace the labels of the coders: {names}.")
     notes.append(
         "Natural logarithms: +1 multiplies the odds of the gold label by 2.7, +2.3 by ten. Coders "
         "of one item count as independent of each other, so sums are too large if they err "

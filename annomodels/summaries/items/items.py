@@ -148,7 +148,7 @@ def _sides_note(p: Floats, data: Annotations) -> list[str]:
     then = (
         "The list of contested items shows where they differ."
         if data.n_labels == 2
-        else "So none of these is called contested; p_contested still has its value."
+        else "So none of these items is called contested; p_contested still shows its value."
     )
     return [
         f"{chosen.sum():,} items divide the coders, and the same coders take the same side far "
@@ -266,7 +266,7 @@ def _contested(row: Any, dissent: str, right: str) -> str:
 def _needs_more(row: Any, dissent: int, bits: float, threshold: float) -> str:
     label, p = label_text(row.label), row.probability
     if p >= threshold:
-        return "Known truth or the labels contradict the probabilities, so none settles it."
+        return "Known truth or the labels contradict the probabilities, so these do not settle it."
     if row.n == 0:
         return "It has no label."
     others = f"{dissent or 'no'} {'label differs' if dissent < 2 else 'labels differ'}"

@@ -126,7 +126,7 @@ def make_pool(
     elif not len(who := np.sort(places_of(data.coders, names, "coder"))):
         raise NotApplicable(
             f"Name some of the {data.n_coders} coders, or leave {Option('coders')} out for all of "
-            "them and new ones."
+            "these coders and new ones."
         )
     who = who[np.argsort(-bits[who], kind="stable")]
     limit = np.full(len(who), int(n.max()) if per_coder is None else per_coder, dtype=np.int64)

@@ -311,10 +311,10 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
         )
     if lost:
         notes.append(
-            f"{counted(lost, 'label is', 'labels are')} left out: every coder with time left has "
+            f"{counted(lost, 'label is', 'labels are')} left out: every available coder has "
             "labeled the item."
         )
     if undecided:
         many = counted(undecided, "contested item is", "contested items are")
-        notes.append(f"{many} left out: an expert should decide, more labels would hardly help.")
+        notes.append(f"{many} left out: an expert should decide, as more labels would hardly help.")
     return notes

@@ -54,7 +54,7 @@ def calibration(
         f"{right.sum():,} of {len(tested):,} gold labels "
         f"{'matches' if right.sum() == 1 else 'match'} the true labels that were held back "
         f"({sure.sum():,.1f} expected).",
-        f"Log loss of the truth: {log_loss(p, at):.3f} nats per item; shares of the votes give "
+        f"Log loss of the truth: {log_loss(p, at):.3f} nats per item; shares of the votes have "
         f"{log_loss(_shares(data)[tested], at):.3f}.",
     )
     kept = xr.Dataset({"p_truth": (("item", "truth"), p), "right": ("item", right)})

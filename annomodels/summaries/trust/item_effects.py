@@ -50,9 +50,9 @@ def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
                     reasons.append(f"coders never disagree on items {where}")
         elif np.ptp(x) > FAR:
             far = f"{np.ptp(x):.0f} of its standard deviations"
-            reasons.append(f"it reaches over {far}, so take its logarithm")
+            reasons.append(f"it has a range of {far}, so take its logarithm")
         if max(_explained(x, truth), _explained(x, votes)) > EXPLAINED:
-            reasons.append("it nearly equals the class, so it describes what coders make of it")
+            reasons.append("it nearly equals the class, so it may describe the votes, not the item")
         if reasons:
             said.append(f"{term} ({'; '.join(reasons)})")
     state = "prior" if said else "fine"
