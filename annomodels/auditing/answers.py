@@ -195,8 +195,8 @@ def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int)
         if not 0 < number_or_nan(value) < np.inf
     ]
     if wrong:
-        what = f"{counted(len(wrong), 'weight')} that {'is' if len(wrong) == 1 else 'are'} no "
-        what += f"number above 0: of {some(wrong)}."
+        what = f"{counted(len(wrong), 'weight')} that {'is' if len(wrong) == 1 else 'are'} not a "
+        what += f"number above 0: for {some(wrong)}."
         raise AnnotationError(what, "weights", "Give 1 / probability of being drawn.")
     weights = np.array([float(value) for value in values])
     if not 1 / MOST_OFF <= weights.sum() / total <= MOST_OFF:
