@@ -17,6 +17,9 @@ from annomodels.io.tools.rows import Rows, read_rows
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
 
+# options for columns that exports of tools do not have
+OF_TABLES = ("truth", "group", "question_column", "coder_columns")
+
 
 @dataclass(frozen=True)
 class Format:
@@ -48,6 +51,12 @@ class Format:
         return self._filled(source, options).spans()
 
     def _filled(self, source: Source, options: Options) -> Records:
+        of_tool = self.rows is not None or self.home.startswith("tools.")
+        for name in OF_TABLES if of_tool else ():
+            if getattr(options, name) is not None:
+                what = f"{Option(name)} is for tables; this is an export of {self.title.split(',')[0]}."
+                remedy = "Leave it out, or convert the export to a table that has this column."
+                raise AnnotationError(what, source.name, remedy, code="table-option")
         found = Records(source, options)
         if self.rows is not None:
             read_rows(self.rows, found)

@@ -35,6 +35,8 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "summaries/trust/suspects.py:single_labels_finding: Option 'coder'",
     ),
     "The words describe; nobody is told to use the option.": (
+        "io/formats.py:Format._filled: Option name",
+        "io/tables/options.py:check_choice: Option option, value",
         "cli/options.py:common_options: --verbose",
         "cli/options.py:common_options: --quiet",
         "reporting/audited.py:folder_in: --output",
@@ -75,8 +77,6 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "io/tables/guard.py:_items_apart: Option 'question'",
         "io/tables/guard.py:_items_apart: Option 'labels', [...]",
         "io/tables/matrix.py:_other_shape: Option 'columns', ['item', 'coder', 'label']",
-        "io/tables/nested.py:read_nested: Option 'coder'",
-        "io/tables/nested.py:read_nested: Option 'label'",
         "io/tables/plain.py:read_wide: Option 'item', ...",
         "io/tables/plain.py:_not_coders: Option 'item', ...",
         "io/tables/plain.py:_not_coders: Option 'coder', ...",

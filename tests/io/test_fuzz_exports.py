@@ -182,7 +182,7 @@ COMMANDS = (
     ("agree", "--draws", "0"),
     ("convert", "--to", "long", "-o", "{out}/long.csv"),
     ("gold",),
-    ("formats",),
+    ("convert", "--list"),
     ("coref", "--model", "none", "--draws", "0", "-o", "{out}/table.csv"),
     ("run", "--engine", "em", "--no-report", "-o", "{out}/run"),
 )
@@ -236,6 +236,7 @@ def outcome(path: Path, options: dict[str, Any], chance: random.Random) -> None:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
             code = main([words[0], str(path), *words[1:]])
         assert code in ENDS, (words, code, said.getvalue()[-2000:])
+        assert "No such" not in said.getvalue(), words
         shutil.rmtree(out)
 
 
