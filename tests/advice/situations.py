@@ -36,7 +36,6 @@ UNREACHED: dict[str, tuple[str, ...]] = {
     ),
     "The words describe; nobody is told to use the option.": (
         "io/formats.py:Format._filled: Option name",
-        "io/tables/options.py:check_choice: Option option, value",
         "cli/options.py:common_options: --verbose",
         "cli/options.py:common_options: --quiet",
         "reporting/audited.py:folder_in: --output",
