@@ -103,7 +103,7 @@ def coreference(folder: Path) -> Callable[[Path], Path]:
 
     def write(target: Path) -> Path:
         from annomodels.reporting.links import LinkFacts
-        from annomodels.reporting.page import report_links
+        from annomodels.reporting.page import page
 
         table = target.with_suffix(".csv")
         frame = pd.read_csv(folder / "chains.csv.gz", dtype=str, keep_default_na=False)
@@ -113,7 +113,8 @@ def coreference(folder: Path) -> Callable[[Path], Path]:
         fit = am.fit(
             am.coref.pairs(documents), "hierarchical", chains=2, draws=60, warmup=60, seed=1
         )
-        return report_links(LinkFacts(documents, fit=fit, draws=200), target, force=True)
+        target.write_text(page(LinkFacts(documents, fit=fit, draws=200)), encoding="utf-8")
+        return target
 
     return write
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
 import re
 import subprocess
@@ -193,6 +194,26 @@ def bound(body: list[ast.stmt]) -> Iterator[str]:
                 for n in ast.walk(t)
                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
             )
+
+
+def test_what_benchmarks_and_documentation_import_exists() -> None:
+    """No other test runs them as a whole, so a name that moves would be noticed late."""
+    lost = []
+    for path in [
+        *ROOT.glob("benchmarks/*.py"),
+        *ROOT.glob("docs/*.py"),
+        *ROOT.glob("examples/*.py"),
+    ]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("annomodels"):
+                module = importlib.import_module(str(node.module))
+                lost += [
+                    (path.name, f"{node.module}.{each.name}")
+                    for each in node.names
+                    if not hasattr(module, each.name)
+                    and importlib.util.find_spec(f"{node.module}.{each.name}") is None
+                ]
+    assert lost == []
 
 
 def test_no_module_binds_a_name_twice() -> None:
