@@ -52,9 +52,10 @@ class Format:
 
     def _filled(self, source: Source, options: Options) -> Records:
         of_tool = self.rows is not None or self.home.startswith("tools.")
+        tool = self.title.partition(",")[0]
         for name in OF_TABLES if of_tool else ():
             if getattr(options, name) is not None:
-                what = f"{Option(name)} is for tables; this is an export of {self.title.split(',')[0]}."
+                what = f"{Option(name)} is for tables; this is an export of {tool}."
                 remedy = "Leave it out, or convert the export to a table that has this column."
                 raise AnnotationError(what, source.name, remedy, code="table-option")
         found = Records(source, options)
