@@ -116,7 +116,7 @@ class Fit(Html):
         >>> import annomodels as am
         >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
         >>> fit.unsupported("gold"), fit.unsupported("write_gold")
-        ('', 'the gold standard fits into memory, use gold()')
+        ('', 'the gold standard fits into memory: use gold()')
         """
         return "" if verb in self._has else self._reasons.get(verb) or self._reasons[""]
 

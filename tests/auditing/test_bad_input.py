@@ -142,7 +142,7 @@ def test_items_chosen_by_hand_give_no_claim(world, answers):
     found = told(world.fit, answers)
     assert not found.by_design
     assert found.n_audited == 0
-    assert "not known" in found.notes[0]
+    assert "unknown how" in found.notes[0]
     assert found.table[["audit", "audit_low", "audit_high"]].isna().all(axis=None)
     # chosen items count for themselves: of 400 all known, nothing is open
     every = told(world.fit, world.answers(world.fit.data.items))
@@ -186,8 +186,8 @@ def test_weights_that_are_missing(world, answers):
 def test_options_that_contradict_each_other(world, audit, answers):
     for options, word in (
         ({"use": "nonsense"}, "'nonsense' is unknown"),
-        ({"audit": audit, "use": "audit"}, "in the audit"),
-        ({"audit": audit, "weights": {}}, "in the audit"),
+        ({"audit": audit, "use": "audit"}, "The audit already contains"),
+        ({"audit": audit, "weights": {}}, "The audit already contains"),
         ({"use": "audit", "weights": {}}, "not both"),
     ):
         with pytest.raises(NotApplicable, match=word):

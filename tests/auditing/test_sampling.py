@@ -168,7 +168,7 @@ def test_known_items_and_others_than_those_named_are_never_drawn(make):
     assert (every.drawn["chance"] == 1).all()
     with pytest.raises(AnnotationError, match="Ask for at most 60"):
         am.audit(world.fit, 500, seed=1)
-    with pytest.raises(AnnotationError, match="asks for 21 items, and 20 can be drawn"):
+    with pytest.raises(AnnotationError, match="asks for 21 items, but only 20 can be drawn"):
         am.audit(world.fit, 21, earlier=am.audit(world.fit, 40))
     some = am.audit(world.fit, 10, seed=1, among=names[:40].tolist())
     assert set(some.drawn["item"]) <= set(names[:40]) - set(names[told])

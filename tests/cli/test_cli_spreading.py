@@ -59,7 +59,7 @@ def test_a_local_dask_cluster(call, labels: str, tmp_path: Path) -> None:
     [
         (["--sampler", "dask=somewhere"], 2, "'somewhere' is not a cluster; write tcp://HOST:PORT"),
         (["--sampler", "dask=local:0"], 2, "'local:0' is not a cluster"),
-        (["--sampler", "dask=local:2", "--model", "ambiguous"], 2, "not the ambiguous"),
+        (["--sampler", "dask=local:2", "--model", "ambiguous"], 2, "not for the ambiguous"),
     ],
 )
 def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -> None:

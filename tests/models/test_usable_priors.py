@@ -74,7 +74,7 @@ def test_priors_for_other_labels_are_refused_before_anything_is_computed():
         M.HierarchicalDawidSkene(prevalence=Dirichlet(2.0, (0.5, 0.5))),
         M.Ambiguous(coders=M.DawidSkene(prevalence=Dirichlet(2.0, (0.5, 0.5)))),
     ):
-        with pytest.raises(NotApplicable, match="is for 2 labels, and the data have 4: 1, 2, 3, 4"):
+        with pytest.raises(NotApplicable, match="is for 2 labels, but the data have 4: 1, 2, 3, 4"):
             am.fit(data, model)
 
 
