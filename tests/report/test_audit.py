@@ -215,7 +215,7 @@ def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stack
         assert f"An expert judged {len(answers)} items that were not drawn at random." in text
         assert "no coverage is guaranteed" in text
         assert "Audited coders" not in text
-        assert "from the conservative model" in text
+        assert "by the conservative model" in text
 
 
 def test_few_audited_items_test_nothing(crowd):
