@@ -56,7 +56,7 @@ def sentences(
     """Describe the smallest design, unclear designs, and the basis of the numbers."""
     gold = of == "gold"
     if gold:
-        goal = f"{percent(target, 1)} correct gold labels"
+        goal = f"{percent(target, 1)} right gold labels"
         closest = int(table["accuracy"].to_numpy().argmax())
     else:
         goal = f"an interval of alpha at most {target:g} wide"
@@ -156,7 +156,7 @@ def design(
         A fit of a pilot. Prevalence and coders are then drawn from its posterior, so that the
         uncertainty of a small pilot is in the result. Without it they are assumed.
     target
-        Share of correct gold labels to reach (.95 by default), or width of alpha's 95 % interval to
+        Share of right gold labels to reach (.95 by default), or width of alpha's 95 % interval to
         stay below (.1).
     of
         "gold" or "alpha": what the target is about.

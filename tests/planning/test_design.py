@@ -85,7 +85,7 @@ def test_the_smallest_design_is_the_cheapest_that_surely_reaches_the_target():
     sure = found.table[found.table["reaches"] == "yes"]
     assert found.smallest is not None
     assert found.smallest["labels"] == sure["labels"].min()
-    assert found.notes[0].startswith("The smallest design that reaches 95.0 % correct gold labels")
+    assert found.notes[0].startswith("The smallest design that reaches 95.0 % right gold labels")
     assert "8 times on simulated data" in found.notes[-2]
     assert "those of dawid-skene; with one label per item, they are the votes" in found.notes[-1]
     widths = am.design(

@@ -24,7 +24,7 @@ FREE = ("items", "coders", "seed")  # assumptions that are allowed with a pilot
 @click.argument("fit", required=False)
 @option(
     "--target",
-    "Share of correct gold labels to reach [default: 0.95], or width of alpha's interval [0.1].",
+    "Share of right gold labels to reach [default: 0.95], or width of alpha's interval [0.1].",
     click.FloatRange(min=0, min_open=True),
 )
 @option("--of", "Quantity that the target is for.", ("gold", "alpha"), "gold")
