@@ -179,7 +179,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 COMMANDS = (
     ("check",),
     ("check", "--format", "json"),
-    ("agree", "--draws", "0"),
+    ("agree",),
     ("convert", "--to", "long", "-o", "{out}/long.csv"),
     ("gold",),
     ("convert", "--list"),
