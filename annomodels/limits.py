@@ -58,8 +58,8 @@ CODERS_COMPARED = 3
 # labels without disagreement from which their independence is questioned: if
 # one in 33 was wrong, as for careful experts, 100 labels would all be right in 5 % of cases
 UNANIMOUS = 100
-# points of a rating scale from which experts and crowds are often a point apart; on public ratings
-# with four points the default covered, with five it expected too few wrong labels
+# points of a rating scale from which experts and crowds are often a point apart; of the public sets
+# with ordered labels the default covered adult2 (four) and missed valence5 (five)
 LONG_SCALE = 5
 # minimum items with known labels to test probabilities
 KNOWN_TESTED = 20

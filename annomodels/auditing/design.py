@@ -165,7 +165,7 @@ class Design:
 
 
 class Items:
-    """What an audit draws from: the items of a fit of classes; of spans :class:`Documents`."""
+    """Items of a fit of classes, which an audit draws; :class:`Documents` are those of spans."""
 
     word, usual = "item", 60  # what is drawn, and how many by default
 

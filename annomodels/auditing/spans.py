@@ -170,7 +170,7 @@ def estimate_spans(
             by_judged, *interval(by_audit[name], value=by_judged), *told,
         ))  # fmt: skip
     names = "quantity label value low high audit audit_low audit_high model model_low model_high"
-    how = "taken as drawn" if drawn is None else "drawn"
+    how = "as if drawn" if drawn is None else "drawn"
     notes = [say("documents_judged", n=len(used), of=len(model), how=how)]
     if missing := [name for name in drawn or () if name not in judged]:
         notes.append(say("documents_missing", names=some(missing)))

@@ -56,7 +56,7 @@ class Format:
         for name in OF_TABLES if of_tool else ():
             if getattr(options, name) is not None:
                 what = f"{Option(name)} is for tables; this is an export of {tool}."
-                remedy = "Leave it out, or convert the export to a table that has this column."
+                remedy = "Leave it out, or convert the export to a table and add this column."
                 raise AnnotationError(what, source.name, remedy, code="table-option")
         found = Records(source, options)
         if self.rows is not None:
