@@ -39,6 +39,17 @@ def agreed_labels(item: AnyArray, coder: AnyArray, label: AnyArray) -> int | Non
     return int(np.isin(item, shared).sum())
 
 
+def different_pairs(item: AnyArray, label: AnyArray, n_labels: int) -> NDArray[np.float64]:
+    """Count pairs of different labels of one item [label, label]; n labels weigh 1 / (n - 1)."""
+    first = np.cumsum(np.diff(item, prepend=item[:1]) != 0)
+    counts = np.bincount(first * n_labels + label, minlength=(first[-1] + 1) * n_labels)
+    votes = counts.reshape(-1, n_labels)
+    n = votes.sum(axis=1)
+    pairs = (votes[n > 1] / (n[n > 1] - 1)[:, None]).T @ votes[n > 1]
+    np.fill_diagonal(pairs, 0.0)
+    return np.asarray(pairs)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Coded:
     """Fields of :class:`annomodels.Annotations` (described there), sizes and counts."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from annomodels.data.alike import components
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, Floats
 
 SHOWN = 5
 LONGEST_LABEL = 200
@@ -26,6 +26,11 @@ RARE = 0.01  # share of labels that may be texts: those alone are left out
 
 FEWEST_KNOWN = 3  # minimum known items for a note on all of them
 LONGEST_RATING = 11  # points of a rating scale: 0 to 10
+# proportion of other orders of the labels that may explain disagreements as well as the numbers do;
+# of the 60 orders of five labels two are close to any order, and real scales have few pairs
+OTHER_ORDERS = 0.1
+# labels up to which all orders are compared, and how many random ones beyond
+FEW_TO_ORDER, SOME_ORDERS = 7, 1000
 
 Cells = Sequence[Any] | NDArray[Any]
 Names = tuple[Any, ...]
@@ -459,6 +464,37 @@ def points(labels: Sequence[object]) -> int:
     count = round((numbers[-1] - numbers[0]) / least) + 1 if least > 0 else 0
     even = least in (0.5, 1, 10, 20, 25) and all(step % least == 0 for step in steps)
     return count if even and 3 <= count <= min(LONGEST_RATING, 2 * len(numbers)) else 0
+
+
+def in_order(labels: Sequence[object], pairs: Floats) -> bool:
+    """Return True if coders disagree as on a scale: more about labels whose numbers are close.
+
+    ``pairs`` counts the different labels of one item [label, label]. Their mean squared distance,
+    as a ratio to the one expected from how often each label is in such a pair, is compared with
+    what other orders of the same numbers give: at most :data:`OTHER_ORDERS` of them may be as good.
+    Without any pair, numbers are taken for a scale.
+
+    >>> near = np.array([[0, 9, 1, 0, 0], [9, 0, 8, 1, 0], [1, 8, 0, 9, 1], [0, 1, 9, 0, 7],
+    ...                  [0, 0, 1, 7, 0]])
+    >>> mixed = near[np.ix_([0, 3, 1, 4, 2], [0, 3, 1, 4, 2])]
+    >>> in_order(range(5), near), in_order(range(5), mixed)
+    (True, False)
+    """
+    used = np.flatnonzero(pairs.sum(axis=1))
+    seen = pairs[np.ix_(used, used)]
+    numbers = np.array([float(str(label)) for label in labels])[used]
+    by_chance = np.outer(seen.sum(axis=1), seen.sum(axis=1)).astype(float)
+    np.fill_diagonal(by_chance, 0.0)
+    if len(used) <= FEW_TO_ORDER:
+        # an order and its reverse have the same distances
+        orders = [one for one in itertools.permutations(range(len(used))) if one <= one[::-1]]
+    else:
+        rng = np.random.default_rng(0)
+        orders = [tuple(rng.permutation(len(used))) for _ in range(SOME_ORDERS)]
+    placed = numbers[np.array([tuple(range(len(used))), *orders], dtype=int)]
+    distance = (placed[:, :, None] - placed[:, None, :]) ** 2
+    ratio = (distance * seen).sum(axis=(1, 2)) / (distance * by_chance).sum(axis=(1, 2))
+    return not seen.any() or bool((ratio[1:] <= ratio[0] * (1 + 1e-9)).mean() <= OTHER_ORDERS)
 
 
 def rated(labels: Sequence[object], scale: str) -> str:

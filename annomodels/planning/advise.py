@@ -29,7 +29,7 @@ from annomodels.limits import (
 )
 from annomodels.models.catalog import MODELS, OTHERS, class_of
 from annomodels.models.encoded import require_fittable
-from annomodels.summaries.trust.findings import scale_finding
+from annomodels.summaries.trust.findings import scale_of
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -321,7 +321,7 @@ def advise(
     ordered = rated(data.labels, data.scale)
     reasons = [first.said(facts), *([ordered] if ordered else []), *_cautions(facts)]
     kind = class_of(first.model)
-    if kind.stacks and (scale := scale_finding(data.labels)).severity:
+    if kind.stacks and (scale := scale_of(data)).severity:
         reasons.append(scale.said)
     if kind.truth == "class" and not facts.gold:
         reasons.append(_audit(data))

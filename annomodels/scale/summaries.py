@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.coded import agreed_labels
+from annomodels.data.coded import agreed_labels, different_pairs
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.engines.source.disk import read_truths
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import xarray as xr
 
+    from annomodels.models.encoded import Encoded
+    from annomodels.types import Floats, Ints
+
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -64,7 +67,7 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
     if model.coders_apart:
         findings.append(volume_finding(data.per_coder))
     if model.stacks:
-        findings.append(scale_finding(data.labels))
+        findings.append(scale_finding(data.labels, partial(_different_pairs, data)))
     return judged(
         findings,
         f"The chains agree (R-hat at most {findings[0].value:.3f}, at least "
@@ -80,13 +83,21 @@ def _against(data: Scanned, part: Partition) -> AgainstGold:
     )
 
 
+def _item(codes: Encoded) -> Ints:
+    return np.repeat(np.arange(len(codes.starts) - 1), np.diff(codes.starts))
+
+
+def _different_pairs(data: Scanned) -> Floats:
+    of_each = partial(different_pairs, n_labels=data.n_labels)
+    return reduce(add, (of_each(_item(one), one.label) for one in data.sources().opened()))
+
+
 def unanimous(data: Scanned) -> int:
     """Return the number of labels of shared items if all agree, else 0."""
     number, used = 0, (data.per_label > 0).sum()
     for part in data.sources().partitions if used > 1 else ():
         codes = part.open()
-        item = np.repeat(np.arange(len(codes.starts) - 1), np.diff(codes.starts))
-        agreed = agreed_labels(item, codes.row, codes.label)
+        agreed = agreed_labels(_item(codes), codes.row, codes.label)
         if agreed is None:
             return 0
         number += agreed

@@ -22,7 +22,7 @@ from annomodels.summaries.trust.findings import (
     REVIEW,
     TESTED,
     Finding,
-    scale_finding,
+    scale_of,
 )
 
 PACKAGE = Path(am.__file__).parent
@@ -151,27 +151,46 @@ def test_known_truth_confirms_or_contradicts(wrong, severity, against):
     assert verdict == ("needs review" if severity else "confirmed")
 
 
-@pytest.mark.parametrize(("points", "tested", "verdict"), [
-    (4, False, "no problem found"),
-    (5, False, "needs review"),
-    (5, True, "confirmed"),
+def near_misses(points: int, shuffled: bool = False) -> am.Annotations:
+    """Labels of 80 items on a scale: errors are one point away, whatever the points are called."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, points, 80)
+    off = rng.choice([-1, 0, 0, 1], (80, 4))
+    given = np.clip(truth[:, None] + off, 0, points - 1)
+    name = rng.permutation(points) if shuffled else np.arange(points)
+    rows = [(i, f"c{j}", int(name[label])) for (i, j), label in np.ndenumerate(given)]
+    return am.Annotations.from_records(rows)
+
+
+@pytest.mark.parametrize(("points", "shuffled", "tested", "verdict"), [
+    (4, False, False, "no problem found"),
+    (5, False, False, "needs review"),
+    (9, False, False, "needs review"),
+    (6, True, False, "no problem found"),
+    (9, True, False, "no problem found"),
+    (5, False, True, "confirmed"),
 ])  # fmt: skip
-def test_a_long_rating_scale_asks_for_an_audit_until_known_truth_tests_it(points, tested, verdict):
-    found = [scale_finding(range(points))]
+def test_a_long_rating_scale_asks_for_an_audit(points, shuffled, tested, verdict):
+    """Numbers that only name classes, such as codes of genres, are no rating scale."""
+    found = [scale_of(near_misses(points, shuffled))]
     found += [Finding("test", 0, 0, "As expected.", lamp=TESTED)] if tested else []
     assert judged(found, "").verdict == verdict
 
 
 @pytest.mark.parametrize("model", ["stack", "dawid-skene"])
-def test_a_long_rating_scale_is_named_before_and_after_a_fit_of_the_default(model, rng):
-    truth = rng.integers(1, LONG_SCALE + 1, 60)
-    given = np.where(rng.random((60, 4)) < 0.8, truth[:, None], rng.integers(1, 6, (60, 4)))
-    rows = [(i, f"c{j}", int(label)) for (i, j), label in np.ndenumerate(given)]
-    data = am.Annotations.from_records(rows)
-    said = scale_finding(data.labels).said
+def test_a_long_rating_scale_is_named_before_and_after_a_fit_of_the_default(model):
+    data = near_misses(LONG_SCALE)
+    said = scale_of(data).said
     found = am.fit(data, model, seed=1, draws=100).check()
     assert (said in found.sentences) == (model == "stack")
     assert said in am.advise(data).notes
+
+
+def test_a_scan_finds_the_same_rating_scale(tmp_path):
+    data = near_misses(LONG_SCALE)
+    data.to_frame().to_csv(tmp_path / "labels.csv", index=False)
+    fit = am.fit(am.scan(tmp_path / "labels.csv"), seed=1, draws=50)
+    assert scale_of(data).said in fit.check().sentences
 
 
 def test_messages_name_no_command_as_a_verdict():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +13,9 @@ import xarray as xr
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.data.coded import different_pairs
 from annomodels.data.messages import filled, messages_beside
-from annomodels.data.validation import points
+from annomodels.data.validation import in_order, points
 from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX, LONG_SCALE, UNANIMOUS
 from annomodels.summaries.draws import model_of
@@ -121,13 +123,21 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     if model.coders_apart:
         found.append(volume_finding(data.per_coder))
     if model.stacks:
-        found.append(scale_finding(data.labels))
+        found.append(scale_of(data))
     return found
 
 
-def scale_finding(labels: Sequence[object]) -> Finding:
+def scale_of(data: Annotations) -> Finding:
+    return scale_finding(
+        data.labels, partial(different_pairs, data.item, data.label, data.n_labels)
+    )
+
+
+def scale_finding(labels: Sequence[object], pairs: Callable[[], Floats]) -> Finding:
+    """Find a long rating scale: numbers whose order shows in the pairs of different labels."""
     count = points(labels)
-    return finding("rating_scale", "long" if count >= LONG_SCALE else "fine", count, LONG_SCALE)
+    long = count >= LONG_SCALE and in_order(labels, pairs())
+    return finding("rating_scale", "long" if long else "fine", count, LONG_SCALE)
 
 
 def unanimous_finding(number: int) -> Finding:
