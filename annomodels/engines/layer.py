@@ -48,10 +48,11 @@ def draw_layer(
         z = np.concatenate([half, half * np.array([1.0, 1.0, *[-1.0] * n_labels])])
     sharpness, unknown, tilt = stack.layer(z, dependence)
     if dependence.noise:
-        # in some draws no item is informed (pure noise), in the others a random proportion
+        # in some draws no item is informed (pure noise), in the others a random proportion; how far
+        # the shares of the labels are those of the truth is unknown too
         nothing = rng.permutation(n)
         share = np.where(nothing < NOTHING * n, 1.0, rng.random(n))
-        unknown = np.outer(share, flat_of(dependence, n_labels))
+        unknown = share[:, None] * flat_of(dependence, n_labels, rng.random(n))
     return Layer(sharpness, unknown, tilt)
 
 

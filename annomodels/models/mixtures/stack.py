@@ -303,11 +303,12 @@ def mode_of(counts: Floats, sizes: Floats, exchangeable: bool) -> tuple[Floats, 
     return rows, (sizes + 1.0) / (sizes.sum() + k)
 
 
-def flat_of(dependence: Dependence, n_labels: int) -> Floats:
-    """Return P(truth) of an item about which the crowd has no information, shape [truth]."""
+def flat_of(dependence: Dependence, n_labels: int, power: float | Floats = 0.5) -> Floats:
+    """Return P(truth) of an item about which the crowd has no information, shape [..., truth]."""
     # a compromise between the estimated prevalence, which may be wrong, and a uniform one
-    root = np.sqrt(np.array(dependence.prevalence or [1.0] * n_labels))
-    return np.asarray(root / root.sum())
+    prevalence = np.array(dependence.prevalence or [1.0] * n_labels)
+    part = prevalence ** np.asarray(power)[..., None]
+    return np.asarray(part / part.sum(axis=-1, keepdims=True))
 
 
 def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> Floats:
