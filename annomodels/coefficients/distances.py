@@ -327,7 +327,8 @@ def make_distance(
         if wrong := [repr(label) for label in labels if not isinstance(label, Set)]:
             raise NotApplicable(
                 f"The distance {distance!r} needs labels that are sets, but these are not sets: "
-                f"{', '.join(wrong[:5])}. Give each label as a frozenset."
+                f"{', '.join(wrong[:5])}. In files, several labels are read as a set with "
+                f"{Option('sets', True)}; in Python, use a frozenset."
             )
         _few(labels)
         table = set_table(distance, cast("Sequence[Set[Any]]", labels))

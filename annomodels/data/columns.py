@@ -94,7 +94,7 @@ class Column:
         write = figure if self.kind == "quantity" else (lambda x: decimal(x, self.digits))
         text = f"{int(number):,}" if self.kind == "count" else write(number)
         if self.kind == "chance":
-            text = _chance(number, self.digits)
+            text = chance(number, self.digits)
         exact = str(int(number)) if self.kind == "count" else f"{number:.4g}"
         if not math.isfinite(low + high):
             return Cell(text, exact if math.isfinite(number) else "", kind="number")
@@ -201,7 +201,7 @@ def _yes_or_no(value: object) -> str:
     return {"True": "yes", "False": "no"}.get(str(value), "") if not isinstance(value, str) else ""
 
 
-def _chance(value: float, digits: int) -> str:
+def chance(value: float, digits: int = 2) -> str:
     """Format a probability, never as 0, and as 1 only if exact: draws cannot show 0."""
     smallest = 10.0**-digits
     if 0 <= value < smallest / 2:

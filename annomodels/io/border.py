@@ -199,7 +199,7 @@ def raw_bytes(path: str | os.PathLike[str]) -> bytes:
             data = _bytes_of(Path(path), where)
     data = gunzipped(data, where)
     if not data:
-        raise AnnotationError("The file is empty.", where, "Export the labels again.", code="empty")
+        raise AnnotationError("The file is empty.", where, "Export it again.", code="empty")
     return data
 
 

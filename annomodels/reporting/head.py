@@ -84,8 +84,15 @@ def _checked(facts: Facts) -> str:
         return f"An expert judged {counted(audited.judged(found), 'item')} {how}."
     if decided := facts.states["decided"]:
         return f"{counted(decided, 'item is', 'items are')} decided."
-    replaced = ": an hour of audit replaces most of that doubt" * (facts.distance >= MOST)
-    return f"Not yet checked by an expert{replaced}."
+    if facts.distance < MOST or facts.to_audit[1] > AUDIT_GOAL:
+        return "Not yet checked by an expert."
+    hours = _hours(facts.to_audit[0])
+    spent = "an hour of audit replaces" if hours == 1 else f"{hours} hours of audit replace"
+    return f"Not yet checked by an expert: {spent} most of that doubt."
+
+
+def _hours(size: int) -> int:
+    return max(round(size / AUDIT_HOUR), 1)
 
 
 def _decide(facts: Facts) -> Action | None:
@@ -151,8 +158,7 @@ def _check(facts: Facts) -> Action | None:
     size, share = facts.to_audit
     if size >= of.n:
         return Action("#check-items", f"Check all {counted(of.n, 'item')}", "then all are known")
-    hours = max(round(size / AUDIT_HOUR), 1)
-    text = f"about {counted(hours, 'hour')}" if size >= 45 else "under an hour"
+    text = f"about {counted(_hours(size), 'hour')}" if size >= 45 else "under an hour"
     ends = _ends(of.gold_low, of.gold_high, "“{}”")
     if share <= AUDIT_GOAL:
         text += f"; the interval {ends} becomes about half as wide, and it"

@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.reasons import resampled
-from annomodels.data.columns import decimal
+from annomodels.data.columns import chance, decimal
 from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.outcome import labeled, results
@@ -110,8 +110,8 @@ def _agreement(facts: Facts) -> str:
     alpha = chosen[chosen.index == "alpha"]
     if len(alpha) and np.isfinite(alpha["p_above_667"].iloc[0]):
         text += (
-            f" Alpha exceeds 0.667 with probability {decimal(alpha['p_above_667'].iloc[0])}, and "
-            f"0.8 with probability {decimal(alpha['p_above_800'].iloc[0])}."
+            f" Alpha exceeds 0.667 with probability {chance(alpha['p_above_667'].iloc[0])}, and "
+            f"0.8 with probability {chance(alpha['p_above_800'].iloc[0])}."
         )
     return (
         f"{text} Intervals of coefficients are posterior intervals from resampling "
@@ -202,7 +202,7 @@ def _rows(facts: Facts) -> list[tuple[str, ...]]:
     return [
         (
             str(row.title), decimal(row.value), ends(row.low, row.high),
-            decimal(row.p_above_667), decimal(row.p_above_800),
+            chance(row.p_above_667), chance(row.p_above_800),
             decimal(row.model), ends(row.model_low, row.model_high),
         )
         for row in table.itertuples()

@@ -39,6 +39,30 @@ NUMBERS = "item,coder,label\n" + "".join(
 )
 WIDE = long("id,ann,bob,cem", "t{n},{x},{y},{x}")
 MARKS = [("project", "units")]
+# Label Studio: several choices of a coder
+CHOSEN = json.dumps(
+    [
+        {
+            "id": n,
+            "data": {"text": f"t{n}"},
+            "annotations": [
+                {
+                    "completed_by": coder,
+                    "result": [
+                        {
+                            "from_name": "kind",
+                            "to_name": "text",
+                            "type": "choices",
+                            "value": {"choices": choices},
+                        }
+                    ],
+                }
+                for coder, choices in (("x", ["cat"]), ("y", ["cat", "dog"][: 1 + n % 2]))
+            ],
+        }
+        for n in range(12)
+    ]
+)
 
 SITUATIONS = (
     # repeats and keys
@@ -370,6 +394,11 @@ SITUATIONS = (
         ("check doccano_projects/project_folder --item text",),
     ),
     S("check json_label_lists/multi.json", ("check json_label_lists/multi.json --read sets",)),
+    S(
+        "agree chosen.json --distance masi",
+        ("agree chosen.json --read sets --distance masi",),
+        files={"chosen.json": CHOSEN},
+    ),
     S(
         "check varcoder/ratings.csv",
         ("check varcoder/ratings.csv --question clarity",),

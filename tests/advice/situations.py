@@ -68,7 +68,6 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "io/reading.py:_each: Option 'question'",
         "io/records.py:Records.closed: Option 'units', 'exact'",
         "io/records.py:Records._choice: Option 'question'",
-        "io/records.py:Records._namer: Option 'sets', True",
         "io/span_builder.py:_tokens: Option 'units', 'exact'",
         "io/span_builder.py:_tokens: Option 'units', 'overlap'",
         "io/tables/columns.py:_not_found: Option 'coder_columns', [...]",

@@ -61,6 +61,9 @@ def test_sets_change_the_number_or_are_refused(call, ratings: Path, tmp_path: Pa
     assert value(call(*words, "--read", "sets")) == pytest.approx(
         am.agreement(sets, "alpha", distance="masi").value
     )
+    done = call(*words, "--distance", "masi")
+    assert done.code == 2
+    assert "--read sets" in done.err
     done = call("agree", ratings, "--read", "sets")
     assert done.code == 2
     assert "--read sets changes nothing" in done.err

@@ -315,6 +315,10 @@ def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> 
     assert call("run", tmp_path / "b.csv", "-o", out, *few, "--truth", path).code == 0
     page = (out / "report.html").read_text()
     assert f"--truth {out / 'audit.json'} --truth decisions.csv" in page
+    # a page of the saved fit repeats the files that it was given
+    page = tmp_path / "of-fit.html"
+    assert call("report", out, "-o", page, "--truth", path).code == 0
+    assert f"--truth {path} --truth {out / 'audit.json'} --truth decisions.csv" in page.read_text()
 
 
 @pytest.mark.parametrize("words", [(), ("--use", "audit")])

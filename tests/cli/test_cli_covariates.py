@@ -68,4 +68,5 @@ def test_what_does_not_fit_is_said(words, code, what, votes, tables, call, tmp_p
     filled = [str(word).format(**tables) for word in words]
     done = call("run", votes, "-o", tmp_path / "out", *filled)
     assert what in done.err
+    assert "Export the labels" not in done.err  # none of these files has labels
     assert done.code == code

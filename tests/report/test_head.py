@@ -72,6 +72,11 @@ def test_the_distance_from_an_expert_is_told_with_what_replaces_it(stacked):
     assert sentence(facts).endswith(
         "Not yet checked by an expert: an hour of audit replaces most of that doubt."
     )
+    # the sentence and the action name the same time
+    longer = changed(facts, to_audit=(130, AUDIT_GOAL))
+    assert sentence(longer).endswith(": 2 hours of audit replace most of that doubt.")
+    assert head(longer).actions[-1].about.startswith("about 2 hours; ")
+    assert sentence(changed(facts, to_audit=(60, 0.7))).endswith("by an expert.")
     said = distance(facts)
     assert said.startswith(f"{100 * facts.distance:.0f} % of the width")
     assert f"the interval would be {low:,} to {high:,}" in said

@@ -80,6 +80,9 @@ def test_the_table_is_that_of_the_fit(fit: am.Fit) -> None:
     cells = [line for line in methods(fit).splitlines() if line.startswith(f"| {row['title']}")]
     assert len(cells) == 1
     assert f"| {row['value']:.2f} | [{row['low']:.2f}, {row['high']:.2f}] |" in cells[0]
+    # draws cannot show that a probability is 0
+    assert not re.search(r"probability 0\.00|\| 0\.00 \| 0\.00 \|", methods(fit))
+    assert "<0.01 |" in methods(fit)
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))

@@ -80,6 +80,9 @@ def read_long(found: Records) -> None:
         table.source,
         options.question_column,
     )
+    is_named = options.question is not None or options.question_column is not None
+    if asked is not None and not is_named and _is_text_of_items(table, asked, options.item):
+        asked = None
     if asked is not None:
         options = replace(options, aside=(*options.aside, asked))
     taken = [name for name in options.taken if name != options.item]
@@ -193,6 +196,20 @@ def _variables(
     if options.question in free:
         return {**roles, "label": options.question}, []
     return {**roles, "label": (known["label"] or free)[0]}, free
+
+
+def _is_text_of_items(table: Table, name: str, item: str | None) -> bool:
+    """Return True if a column 'question' holds a text of each item, not what a row answers."""
+    named = matched(table.header)["item"] if item is None else [item]
+    if len(named) != 1 or named[0] not in table.header or named[0] == name:
+        return False
+    pairs = {
+        (str(of), str(text))
+        for of, text in zip(table.columns[named[0]], table.columns[name], strict=True)
+    }
+    items, texts = {of for of, _ in pairs}, {text.strip() for _, text in pairs}
+    worded = sum(" " in text for text in texts)
+    return len(pairs) == len(items) and 2 * min(len(texts), worded) > len(items) > 1
 
 
 def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[str]]:
