@@ -20,6 +20,7 @@ import pytest
 
 import annomodels as am
 from annomodels.data.names import label_text, quoted
+from annomodels.data.validation import some
 
 SCRIPT = """
 import json, sys, tempfile
@@ -52,6 +53,10 @@ def test_a_set_is_its_members_in_order() -> None:
     assert label_text(frozenset({frozenset({"d", "c"}), "b"})) == "{b, {c, d}}"
     assert quoted(frozenset({"b", "a"})) == "{a, b}"
     assert (quoted("a"), quoted(3)) == ("'a'", "3")
+
+
+def test_messages_name_sets_by_their_members_in_order() -> None:
+    assert some([frozenset({"b", "a"}), "c"]) == "{a, b}, 'c'"
 
 
 def test_the_fingerprint_of_ordinary_data_is_that_of_their_names() -> None:

@@ -27,7 +27,7 @@ def label_text(name: object) -> str:
     return str(name)
 
 
-def quoted(name: Hashable) -> str:
+def quoted(name: object) -> str:
     """Return a name for a sentence: strings in quotation marks, a set as its members.
 
     >>> quoted("no"), quoted(frozenset({2, 1}))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.alike import components
-from annomodels.data.names import label_text
+from annomodels.data.names import label_text, quoted
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.types import AnyArray, Floats
 
@@ -85,7 +85,7 @@ def all_numbers(names: Iterable[Any]) -> bool:
 
 
 def some[T](
-    names: Iterable[T], show: Callable[[T], str] = repr, most: int = SHOWN, width: int = 40
+    names: Iterable[T], show: Callable[[T], str] = quoted, most: int = SHOWN, width: int = 40
 ) -> str:
     """Return the first few names, shortened, and the number of others.
 

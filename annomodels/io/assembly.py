@@ -265,9 +265,10 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         return found
     damaged: list[Problem] = []
     match = None
+    long = next(form for form in FORMATS if form.name == "long")
     for form in FORMATS:
         try:
-            fits = form.fits(source, options)
+            fits = form is not long and form.fits(source, options)
         except AnnotationError as error:
             if source.inside is None:
                 raise
@@ -291,8 +292,8 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         what = "This is XML in a form that is not known: neither UIMA CAS nor regions of images."
         remedy = "Export the labels as CSV or JSON, with item, coder and label."
         raise AnnotationError(what, source.name, remedy, code="unknown-xml")
-    # For an unknown format, the error of the long table names the required columns.
-    return match or next(form for form in FORMATS if form.name == "long")
+    # What fits no other format is a long table; its error names the required columns.
+    return match or long
 
 
 # -- plain tables ----------------------------------------------------------------------------

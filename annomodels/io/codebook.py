@@ -13,9 +13,11 @@ from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Option, Problem, meant, raise_all
 from annomodels.io.border import guarded
 from annomodels.io.source import Source
+from annomodels.io.tables.columns import known_column
 
 QUESTION_WORDS = ("question", "variable", "name", "column")
 LABEL_WORDS = ("labels", "values", "categories", "codes")
+_NAMES = (QUESTION_WORDS, ("scale",), LABEL_WORDS)
 _MARKS = "|;,"
 _UNNAMED = "The labels answer one question that has no name: call it '*'."
 
@@ -123,10 +125,9 @@ def _rows(source: Source) -> list[tuple[str, Any, str]]:
         ]
     table = source.table
     raise_all([*table.problems, *table.doubled(table.header)])
-    plain = {name.strip().casefold(): name for name in table.header}
-    question = next((plain[word] for word in QUESTION_WORDS if word in plain), None)
-    labels = next((plain[word] for word in LABEL_WORDS if word in plain), None)
-    if question is None or ("scale" not in plain and labels is None):
+    question, *about = (known_column(table.header, words) for words in _NAMES)
+    columns = {role: name for role, name in zip(("scale", "labels"), about, strict=True) if name}
+    if question is None or not columns:
         what = (
             "A codebook has the columns question, scale and labels; this table has "
             f"{some(table.header)}."
@@ -135,9 +136,7 @@ def _rows(source: Source) -> list[tuple[str, Any, str]]:
         raise AnnotationError(what, source.name, remedy, code="no-codebook")
     out = []
     for n, row in enumerate(table.rows):
-        said = {"scale": table.columns[plain["scale"]][n]} if "scale" in plain else {}
-        if labels is not None:
-            said["labels"] = table.columns[labels][n]
+        said = {role: table.columns[name][n] for role, name in columns.items()}
         name = str(table.columns[question][n])
         if name:
             out.append((name, said, f"{source.name}, row {row}"))

@@ -18,12 +18,13 @@ from annomodels.io.tables.columns import (
     SHOWN,
     Columns,
     Part,
+    known_column,
     named_column,
-    text_column,
     without_label,
 )
 from annomodels.io.tables.questions import Unsuitable, choose_question, listed, unsuitable
 from annomodels.io.tables.table import Table
+from annomodels.io.words import TEXT_COLUMNS
 
 KEPT = "{} between marks: kept in your project and not modeled."
 _NOT_READ = "Not read, because they mark stretches of text: "
@@ -185,7 +186,7 @@ class Records:
         """Return the text field of an item: as given, or by a known name."""
         if self.options.text is not None:
             return self.options.text
-        self._shown = text_column(names) or self._shown
+        self._shown = known_column(names, TEXT_COLUMNS) or self._shown
         return self._shown
 
     def text(self, item: object, text: object) -> None:

@@ -194,26 +194,22 @@ class Spans:
         return " · ".join(parts)
 
 
-def to_code_points(text: str) -> list[int]:
-    """Return the code point position of each UTF-16 unit of a text, end included."""
-    places: list[int] = []
-    for place, sign in enumerate(text):
-        places += [place] * (2 if sign > "\uffff" else 1)
-    return [*places, len(text)]
+def utf_16(sign: str) -> int:
+    """Return the number of UTF-16 units of a character."""
+    return 1 + (sign > "\uffff")
+
+
+def utf_8(sign: str) -> int:
+    return len(sign.encode("utf-8", "surrogatepass"))
+
+
+def to_code_points(text: str, units: Callable[[str], int] = utf_16) -> list[int]:
+    """Return the code point position of each unit of a text, end included."""
+    return [*(n for n, sign in enumerate(text) for _ in range(units(sign))), len(text)]
 
 
 Quote = tuple[Span, str]  # a span, and its words as quoted in the export
-_UNITS_OF_TEXT = {"UTF-16 units": "utf-16-le", "bytes of UTF-8": "utf-8"}
-
-
-def _from_units(text: str, encoding: str) -> list[int]:
-    """Return the code point position of each unit of an encoded text, end included."""
-    if encoding != "utf-8":
-        return to_code_points(text)
-    places: list[int] = []
-    for place, sign in enumerate(text):
-        places += [place] * len(sign.encode("utf-8", "surrogatepass"))
-    return [*places, len(text)]
+_UNITS_OF_TEXT = {"UTF-16 units": utf_16, "bytes of UTF-8": utf_8}
 
 
 def in_code_points(
@@ -240,9 +236,9 @@ def in_code_points(
         return list(spans), []
     right = {"": len(known) - len(off)}
     tables: dict[str, dict[str, list[int]]] = {}
-    for unit, encoding in _UNITS_OF_TEXT.items():
+    for unit, size in _UNITS_OF_TEXT.items():
         named = {span.document for span in spans if not texts.get(span.document, "").isascii()}
-        tables[unit] = {name: _from_units(texts[name], encoding) for name in named}
+        tables[unit] = {name: to_code_points(texts[name], size) for name in named}
         right[unit] = sum(quoted(s, words, tables[unit].get(s.document)) for s, words in known)
     best = max(right, key=lambda unit: right[unit])
     if not best:

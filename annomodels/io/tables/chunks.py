@@ -93,13 +93,9 @@ class File:
         return out
 
     def head(self, rows: int) -> dict[str, list[str]]:
-        names = list(dict.fromkeys(self.header))
-        batches = self._texts(names) if self.delimiter else self._parquet(names)
-        _, batch = next(batches, (0, None))
-        if batch is None:
-            return {}
-        few = batch.slice(0, rows)
-        return {name: _column(few, name, set()).to_pylist() for name in names}
+        chunk = next(self.chunks({name: name for name in self.header}, set()), None)
+        columns = {} if chunk is None else chunk.columns
+        return {name: cells.slice(0, rows).to_pylist() for name, cells in columns.items()}
 
     def chunks(self, names: dict[str, str], fractional: set[str]) -> Iterator[Chunk]:
         batches = self._texts if self.delimiter else self._parquet

@@ -77,20 +77,20 @@ def matched(header: Sequence[str]) -> dict[str, list[str]]:
 SHOWN = "Column {} is shown as the text of the items."
 
 
-def text_column(names: Iterable[str]) -> str | None:
-    """Return the column whose name identifies it as the text of the items, or None.
+def known_column(header: Iterable[str], words: Iterable[str]) -> str | None:
+    """Return the column that has the first of these names, in any case, or None.
 
-    >>> text_column(["item", "Tweet", "label"])
+    >>> known_column(["item", "Tweet", "label"], ["text", "tweet"])
     'Tweet'
     """
-    known = {name.strip().casefold(): name for name in reversed(list(names))}
-    return next((known[word] for word in TEXT_COLUMNS if word in known), None)
+    known = {name.strip().casefold(): name for name in reversed([*header])}
+    return next((known[word] for word in words if word in known), None)
 
 
 def text_of_items(
     columns: Mapping[str, Sequence[object]], item: str, used: Iterable[str]
 ) -> str | None:
-    text = text_column(name for name in columns if name not in used)
+    text = known_column((name for name in columns if name not in used), TEXT_COLUMNS)
     if text is None or item not in columns:
         return None
     first: dict[str, object] = {}  # keys are strings, because a JSON cell can be a list

@@ -14,7 +14,7 @@ from annomodels.errors import Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import assemble
+from annomodels.io.tables.columns import assemble, matched
 from annomodels.io.tables.table import Table, distinct
 
 NO_LABEL = frozenset({"NA", "#"})
@@ -26,6 +26,8 @@ def is_matrix(source: Source, options: Options) -> bool:
     named = [*options.roles.values(), *options.extra.values(), options.coder_columns]
     if any(name is not None for name in (*named, source.opening.columns)):
         return False
+    if all(matched(source.table.header).values()):
+        return False  # a long table
     rows = [record for record in source.rows.head(_LOOKED_AT) if any(record)]
     if not rows or len(rows[0]) < 2:
         return False

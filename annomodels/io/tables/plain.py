@@ -27,6 +27,7 @@ from annomodels.io.tables.columns import (
     Columns,
     assemble,
     find_roles,
+    known_column,
     matched,
     named_column,
     text_of_items,
@@ -55,19 +56,6 @@ from annomodels.io.words import (
     is_derived,
     is_truth,
 )
-
-
-def is_long(source: Source, options: Options) -> bool:
-    """Return True if coder or label is named, or if all three roles have known column names."""
-    if options.coder_columns is not None:
-        return False
-    if options.coder is not None or options.label is not None:
-        return True
-    free = [name for name in source.table.header if name not in options.taken]
-    found = matched(free)
-    if options.item is not None:
-        found["item"] = [options.item]
-    return sum(bool(hits) for hits in found.values()) == 3
 
 
 def read_long(found: Records) -> None:
@@ -188,7 +176,7 @@ def _variables(
     known = matched(header)
     named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
     free = [n for n in header if n not in named and n.strip() and n not in table.twice]
-    by_row = any(name.strip().casefold() == "question" for name in header)
+    by_row = known_column(header, ["question"]) is not None
     if roles["label"] is not None or options.question_column or by_row or table.problems:
         return roles, []
     if len(free) < 2 or not all(name in table.header for name in named):
@@ -246,7 +234,7 @@ def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[s
 
 def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
     """Return the column of annotation IDs; None if it is missing or has another role."""
-    ids = next((name for name in header if name.strip().casefold() == "annotation_id"), None)
+    ids = known_column(header, ["annotation_id"])
     return None if ids in used else ids
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, counted, some
 from annomodels.errors import Option, Problem, meant
-from annomodels.io.tables.columns import named_column
+from annomodels.io.tables.columns import known_column, named_column
 from annomodels.io.tables.keys import Key
 from annomodels.io.words import Codes, Column, is_called, joint
 
@@ -185,7 +185,7 @@ def question_column(
     source: str,
     said: str | None = None,
 ) -> tuple[str | None, list[Problem]]:
-    name = said or next((name for name in header if name.strip().casefold() == "question"), None)
+    name = said or known_column(header, ["question"])
     if said is not None and said not in header:
         return None, named_column(header, said, "question_column", source)
     name = None if name in taken else name

@@ -8,7 +8,7 @@ from itertools import islice
 from annomodels.data.validation import at_rows, counted, is_blank
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import matched
+from annomodels.io.tables.columns import known_column, matched
 from annomodels.io.words import OF_SPANS
 
 _LOOKED_AT = 50  # spans that are inspected
@@ -78,12 +78,11 @@ def read_span_table(found: Records) -> None:
 
 def _roles(header: Sequence[str], options: Options) -> dict[str, str]:
     """Return the column of each role, as named or by a known name."""
-    known = {name.strip().casefold(): name for name in reversed(list(header))}
     said = {"document": options.item, "coder": options.coder, "label": options.label}
     said["text"] = options.text
     found = {role: name for role, name in said.items() if name is not None}
     for role, words in OF_SPANS.items():
-        name = next((known[word] for word in words if word in known), None)
+        name = known_column(header, words)
         if name is not None and name not in found.values():
             found.setdefault(role, name)
     coder = matched(header)["coder"]

@@ -1,4 +1,4 @@
-"""Amazon: batches of Mechanical Turk (and Turkle), and SageMaker Ground Truth."""
+"""Batches of Amazon Mechanical Turk, and of Turkle, which exports the same columns."""
 
 from __future__ import annotations
 

@@ -54,9 +54,8 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
             remedy = "Arrange the files as document/coder, as the project export does."
             raise AnnotationError(what, source.name, remedy)
         document, coder = (_stem(name), path[-2]) if swapped else (path[-2], _stem(name))
-        if sides[name] == "curation" or (swapped and coder.casefold() in _FINAL):
-            coder = GOLD
-        if coder == _CURATED:
+        is_final = sides[name] == "curation" or (swapped and coder.casefold() in _FINAL)
+        if is_final or coder == _CURATED:
             coder = GOLD
         if not name.lower().endswith(".zip"):
             yield document, coder, outer.read(name), f"{source.name}/{name}", outer

@@ -211,7 +211,4 @@ def _put(
     made = writer.make(given)
     if not isinstance(made, str):
         return write_table(made, path, writer.form, force=force, spreadsheet=spreadsheet)
-    target = Path(path)
-    with atomic_path(target, force) as temporary:
-        temporary.write_text(made, encoding="utf-8", newline="")
-    return target
+    return put_files({"": made}, Path(path), force)

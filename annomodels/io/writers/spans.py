@@ -7,13 +7,13 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import NotApplicable, Option
-from annomodels.io.span_builder import WORD, Spans
+from annomodels.io.span_builder import WORD, Spans, utf_16
 from annomodels.io.writers.layouts import NAME, as_json, as_lines, check_columns
 
 NEEDED = ("document", "start", "end", "label")
@@ -149,9 +149,7 @@ def _tsv(gold: GoldSpans, document: str) -> Iterator[str]:
     """Yield the TSV lines of a document; each line of its text is a sentence."""
     text, pieces = gold.texts[document], gold.pieces(document)
     numbered = list(enumerate(gold.spans[document], 1))
-    units = [0]
-    for sign in text:
-        units.append(units[-1] + 1 + (sign > "\uffff"))
+    units = list(accumulate(map(utf_16, text), initial=0))
     number = at = 0
     for line in re.finditer(r"[^\n]+", text):
         last = line.end()
@@ -205,6 +203,7 @@ def label_studio(gold: GoldSpans) -> Files:
     question = gold.question if re.fullmatch(r"[\w-]+", gold.question) else "label"
     for document, spans in gold.spans.items():
         text = gold.texts[document]
+        units = list(accumulate(map(utf_16, text), initial=0))
         result = [
             {
                 "id": f"{n}",
@@ -213,8 +212,8 @@ def label_studio(gold: GoldSpans) -> Files:
                 "type": "labels",
                 "score": round(s.p, 6),
                 "value": {
-                    "start": _unit(text, s.start),
-                    "end": _unit(text, s.end),
+                    "start": units[s.start],
+                    "end": units[s.end],
                     "text": text[s.start : s.end],
                     "labels": [s.label],
                 },
@@ -226,10 +225,6 @@ def label_studio(gold: GoldSpans) -> Files:
         data = {"text": text, "document": document}
         tasks.append({"data": data, "annotations": [], "predictions": [prediction]})
     return {"": as_json(tasks)}
-
-
-def _unit(text: str, place: int) -> int:
-    return place + sum(sign > "\uffff" for sign in text[:place])
 
 
 def prodigy(gold: GoldSpans) -> Files:
