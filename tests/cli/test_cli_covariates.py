@@ -48,24 +48,3 @@ def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path
     told = pd.read_csv(folder / "effects.csv")
     assert told["term"].tolist() == ["length", "genre: b"]
     assert {"effect", "low", "high", "unit"} <= set(told)
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "what"),
-    [
-        (("--covariates", "{items}"), 2, "such as --model scalar-difficulty"),
-        (("--covariates", "{items}", "--model", "mace"), 2, "Mace takes no item_covariates"),
-        (("--covariates", "{items}", "--covariates", "{gaps}", *FIT), 3, "Two tables about items"),
-        (("--covariates", "{gaps}", *FIT), 3, "The column 'length' is empty for 1 item"),
-        (("--covariates", "{neither}", *FIT), 3, "not a table about coders or items"),
-        (("--covariates", "{both}", *FIT), 3, "a column coder and a column item"),
-        (("--covariates", "{empty}", *FIT), 3, "The file is empty."),
-        (("--covariates", "{header}", *FIT), 3, "no column besides the items"),
-        (("--covariates", "nowhere.csv", *FIT), 3, "nowhere.csv"),
-    ],
-)
-def test_what_does_not_fit_is_said(words, code, what, votes, tables, call, tmp_path) -> None:
-    filled = [str(word).format(**tables) for word in words]
-    done = call("run", votes, "-o", tmp_path / "out", *filled)
-    assert what in done.err
-    assert done.code == code
