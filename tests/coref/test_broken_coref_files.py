@@ -47,6 +47,7 @@ def test_files_and_folders(
     for name, text in case.get("files", {}).items():
         for old, new in [("CONLL", CONLL), *case.get("replace", {}).get(name, [])]:
             text = text.replace(old, new)
+        Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text, "utf-8")
     expected = [tuple(problem) for problem in case["problems"]]
     assert problems(case["path"], **case.get("options", {})) == expected
