@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from annomodels.cli.main import main
-from tests.advice.commands import FAST, SHORT
+from tests.advice.situations import SHORT
 
 
 def votes(seed: int, n_items: int = 40, again: float = 0.0) -> str:
@@ -47,7 +47,7 @@ def _make() -> None:
     pd.DataFrame({"item": ["i30", "i31"], "decision": ["n", "y"]}).to_csv(
         "decisions.csv", index=False
     )
-    assert main(["run", "votes.csv", "-o", "out", "-q", *FAST.split()]) == 0
+    assert main(["run", "votes.csv", "-o", "out", "-q", *SHORT["FAST"].split()]) == 0
     assert main(["audit", "out", "--size", "12", "-o", "audit.csv", "-q"]) == 0
     audit = pd.read_csv("audit.csv")
     audit["label"] = ["n", "y"] * 6
@@ -63,7 +63,7 @@ def _make() -> None:
             place.mkdir(parents=True, exist_ok=True)
             (place / f"{document}.txt").write_text("Haag is near Delft")
             (place / f"{document}.ann").write_text(marks)
-    assert main(["run", "project", "-o", "marks", "-q", *SHORT.split()]) == 0
+    assert main(["run", "project", "-o", "marks", "-q", *SHORT["SHORT"].split()]) == 0
     Path("chains").mkdir()
     rows = "#begin document ({}); part 000\nAna (1)\nsaid -\nshe {}\nthat -\nBob (2)\nran (3)\n\n#end document\n"
     for coder, brackets in (("ana", "(1)"), ("ben", "(2)")):

@@ -1,95 +1,97 @@
-"""All situations in which the product gives advice, and the places that no situation reaches."""
+"""All situations in which the product gives advice, and the places that no situation reaches.
+
+The situations are in ``commands.toml``, ``reading.toml`` and ``calls.toml``. ``{NAME}`` in a line
+is a text of the table ``short``. A file is a text; or a header and rows of a table; or, after @,
+a text of the table ``files``, or one that is made here, as it is long or no text.
+"""
 
 from __future__ import annotations
 
-from tests.advice import calls, commands, reading
+import io
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-SITUATIONS = (*commands.SITUATIONS, *reading.SITUATIONS, *calls.SITUATIONS)
+import openpyxl
 
-# reason -> places; the list may only become shorter
-UNREACHED: dict[str, tuple[str, ...]] = {
-    "No situation has been built yet.": (
-        "auditing/design.py:of_these_data: Verb 'am.audit without earlier=', 'annomodels audit --start-over'",
-        "cli/loading.py:done_each: annomodels check, --question",
-        "cli/sampling.py:asked_model: --model, --groups",
-        "cli/shown.py:shown_from: Option 'item'",
-        "engines/pymc/nuts.py:run: Option 'executor'",
-        "coefficients/catalogue.py:_read: Verb *values['instead']",
-        "coefficients/implied.py:_entry: Verb 'am.agreement', 'annomodels agree'",
-        "coefficients/implied.py:evaluate: Verb 'am.agreement', 'annomodels agree'",
-        "coefficients/parts/breakdown.py:by_coder: Option 'by', 'pair'",
-        "coefficients/agreement.py:label_margins: Option 'labels', [...]",
-        "coref/agreements.py:parts_of: Option 'by', by",
-        "engines/gibbs.py:_all_here: Option 'executor'",
-        "fitting/run.py:choose: Option 'engine', 'em'",
-        "models/encoded.py:require_learnable: Option 'coder'",
-        "models/encoded.py:require_learnable: Option 'item'",
-        "models/numeric.py:numeric_labels: Option 'missing'",
-        "reporting/explorer.py:follow_up: annomodels run, --truth",
-        "reporting/page.py:report: Option 'texts'",
-        "reporting/page.py:may_write: Option 'force', True",
-        "reporting/sections/audit.py:_further: annomodels audit, --size",
-        "scale/coding.py:label_problems: Option 'missing', ...",
-        "scale/intake.py:_remedy: Option 'labels', [...]",
-        "summaries/trust/suspects.py:one_label_finding: Option 'dont_know', ['abstain']",
-        "summaries/trust/suspects.py:single_labels_finding: Option 'coder'",
-    ),
-    "The words describe; nobody is told to use the option.": (
-        "io/formats.py:Format._filled: Option name",
-        "cli/options.py:common_options: --verbose",
-        "cli/options.py:common_options: --quiet",
-        "reporting/audited.py:folder_in: --output",
-    ),
-    "It asks to report a fault, or to install a package: no test can do that.": (
-        "cli/installed.py:_package: --upgrade",
-        "cli/installed.py:_package: --force-reinstall",
-        "cli/exits.py:_read: --version",
-        "cli/exits.py:_read: --debug",
-        "cli/sampling.py:spreading: --sampler",
-        "io/tools/refused.py:_known: Option 'question', ...",
-        "io/border.py:_damage: --debug",
-    ),
-    "It takes a process that is short of memory, time or places, or data of a size that no test has.": (
-        "cli/exits.py:_read: --draws, --chains",
-        "coefficients/rows.py:meetings: Option 'by', 'coder'",
-        "engines/run.py:Run.result: Option 'engine', 'em'",
-        "summaries/predicted/p_next.py:p_next: Option 'items'",
-    ),
-    "It takes an export of a tool or an unusual table; tests/io checks the words, not that they help.": (
-        "io/tables/questions.py:choose_question: Option 'sets', True",
-        "io/assembly.py:check_same_items: Option 'coder', ...",
-        "io/coref/reading.py:_found: Option 'format', ...",
-        "io/coref/standoff.py:_chains: Verb 'am.read', 'annomodels run'",
-        "io/coref/standoff.py:_chains: Option 'units'",
-        "io/coref/standoff.py:_chains: Option 'relations'",
-        "io/many.py:_check_fields: Option 'label', most[0]",
-        "io/proposals.py:Proposal.__str__: Option name, value",
-        "io/reading.py:_each: Option 'missing', list(codes)",
-        "io/reading.py:_each: Option 'question'",
-        "io/records.py:Records.closed: Option 'units', 'exact'",
-        "io/records.py:Records._choice: Option 'question'",
-        "io/span_builder.py:_tokens: Option 'units', 'exact'",
-        "io/span_builder.py:_tokens: Option 'units', 'overlap'",
-        "io/tables/columns.py:_not_found: Option 'coder_columns', [...]",
-        "io/tables/columns.py:_not_found: Option 'label', ...",
-        "io/tables/guard.py:_items_apart: Option 'question'",
-        "io/tables/guard.py:_items_apart: Option 'labels', [...]",
-        "io/tables/matrix.py:_other_shape: Option 'columns', ['item', 'coder', 'label']",
-        "io/tables/plain.py:read_wide: Option 'item', ...",
-        "io/tables/plain.py:_not_coders: Option 'item', ...",
-        "io/tables/plain.py:_not_coders: Option 'coder', ...",
-        "io/tables/plain.py:_not_coders: Option 'label', ...",
-        "io/tables/questions.py:no_coders: Option 'item', ...",
-        "io/tables/questions.py:no_coders: Option 'coder_columns', [...]",
-        "io/tools/label_studio.py:_add_answers: Option 'question', ...",
-        "io/tools/mturk.py:read_mturk: Option 'item', stem.rstrip(_JOINTS)",
-        "io/tools/refused.py:_marked: Option 'units', ...",
-        "io/tools/rows.py:read_rows: Option 'units', 'exact'",
-        "io/tools/rows.py:_questions: Option 'label'",
-        "io/writing.py:_refuse: Option 'force', True",
-    ),
-    "Followed by a test of its own in tests/test_advice.py.": (
-        "summaries/trust/convergence.py:_remedy: Option 'model', 'single'",
-        "summaries/trust/suspects.py:repeats_finding: Verb 'data.without_repeats()', 'annomodels run --read repeats=first'",
-    ),
+from tests.advice.follow import Situation
+
+HERE = Path(__file__).parent
+TABLES = [
+    tomllib.loads((HERE / f"{n}.toml").read_text("utf-8")) for n in ("commands", "reading", "calls")
+]
+SHORT: Mapping[str, str] = {
+    name: text for table in TABLES for name, text in table.get("short", {}).items()
 }
+
+
+def long(header: str, *rows: str) -> str:
+    """Return a table of labels by two coders of twelve items; `rows` have {n} and {x}."""
+    lines = [row.format(n=n, x="ab"[n % 2], y="ab"[n % 3 % 2]) for n in range(12) for row in rows]
+    return "\n".join([header, *lines]) + "\n"
+
+
+def book(**sheets: str) -> bytes:
+    """Return a workbook with a table in each sheet."""
+    made = openpyxl.Workbook()
+    made.remove(made.active)
+    for name, text in sheets.items():
+        sheet = made.create_sheet(name)
+        for line in text.splitlines():
+            sheet.append(line.split(","))
+    out = io.BytesIO()
+    made.save(out)
+    return out.getvalue()
+
+
+def remarks(n_items: int, text: str) -> str:
+    """Return a table whose labels are texts, beside a column of labels."""
+    rows = [
+        f"t{n},{c},{text.format(n=n, c=c)},{'ab'[n % 2]}\n" for n in range(n_items) for c in "xy"
+    ]
+    return "item,coder,label,kind\n" + "".join(rows)
+
+
+PLAIN = long("item,coder,label", "t{n},x,{x}", "t{n},y,{y}")
+REMARK = "a long remark of its own about {n}{c}"
+MADE: Mapping[str, str | bytes] = {
+    "free.csv": remarks(120, REMARK),
+    "remarks.csv": remarks(300, REMARK),
+    "longlabels.csv": remarks(9, "word " * 60),
+    "two.xlsx": book(main=PLAIN, about="a,b\n1,2\n"),
+    "coders.xlsx": book(ana=long("item,label", "t{n},{x}"), ben=long("item,label", "t{n},{y}")),
+    "coded.csv": PLAIN.replace("t1,", "tä,").encode("cp1252"),
+    "wide16.csv": PLAIN.encode("utf-16-le"),
+}
+
+
+def filled(line: str) -> str:
+    """Return a line with the texts that it has short names for."""
+    for name, text in SHORT.items():
+        line = line.replace(f"{{{name}}}", text)
+    return line
+
+
+def content(given: str | list[str], texts: Mapping[str, str]) -> str | bytes:
+    """Return what is in a file."""
+    if not isinstance(given, str):
+        return long(*given)
+    name = given.removeprefix("@")
+    return given if name == given else {**MADE, **texts}[name]
+
+
+def situation(row: Mapping[str, Any], texts: Mapping[str, str]) -> Situation:
+    """Return a situation of a table, which has these texts of files."""
+    lines = {name: tuple(map(filled, row[name])) for name in ("after", "setup") if name in row}
+    names = {name: tuple(row[name]) for name in ("apart", "also") if name in row}
+    files = {name: content(given, texts) for name, given in row.get("files", {}).items()}
+    rest = {name: row[name] for name in ("stdin", "stays", "compiles") if name in row}
+    return Situation(filled(row["before"]), files=files, **lines, **names, **rest)
+
+
+SITUATIONS = tuple(
+    situation(row, table.get("files", {})) for table in TABLES for row in table["situation"]
+)
+# reason -> places; the list may only become shorter
+UNREACHED: Mapping[str, list[str]] = tomllib.loads((HERE / "unreached.toml").read_text("utf-8"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 
 import annomodels as am
 from annomodels.cli.main import cli, main
+from tests.cli.rows import judge
 
 VOTES = """item,coder,label,page
 t1,ana,pos,p1
@@ -44,7 +47,7 @@ class Done:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what looks into the saved fit as slow: loops of a stack take long to compile."""
     for item in items:
-        if "saved" in getattr(item, "fixturenames", ()):
+        if {"saved", "fitted"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
 
 
@@ -137,3 +140,40 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ["run", "dataset:anesthesia", "-o", str(folder), "--no-report", "-q", "--chains", "2"]
     assert main([*words, "--draws", "100", "--sampler", "warmup=50"]) == 0
     return folder / "fit.nc"
+
+
+@pytest.fixture(scope="session")
+def fit(saved: Path) -> Path:
+    """Give the folder in which the folder of that run lies, to be copied by transcripts."""
+    return saved.parent.parent
+
+
+@pytest.fixture(scope="session")
+def made() -> Any:
+    """Simulate labels whose truth an expert may state."""
+    return am.simulate(items=150, coders=9, labels=["no", "yes"], seed=2)
+
+
+@pytest.fixture(scope="session")
+def fitted(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with labels, a saved fit, what is known of items, and a judged round.
+
+    In ``alone/`` the judged items lie beside the fit, and the design of the audit is missing.
+    """
+    folder = tmp_path_factory.mktemp("audits")
+    am.write(made.annotations, folder / "labels.csv")
+    fit = am.fit(made.annotations, "hierarchical", chains=1, draws=60, warmup=30, seed=1)
+    fit.save(folder / "fit.nc")
+    with (folder / "items.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["item", "system", "left", "right", "twin"])
+        for n, item in enumerate(made.annotations.items):
+            rows.writerow([item, "AB"[n % 2], "A", "BC"[n % 2], n // 2])
+    audit = am.audit(fit, 30, seed=1)
+    audit.save(folder / "audit.json")
+    audit.table.to_csv(folder / "audit.csv", index=False)
+    judge(folder / "audit.csv", folder / "judged.csv", made.answers)
+    (folder / "alone").mkdir()
+    for name in ("fit.nc", "judged.csv"):
+        shutil.copy(folder / name, folder / "alone" / name)
+    return folder

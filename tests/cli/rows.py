@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -12,3 +13,13 @@ def rows_of(table: str | Path) -> list[dict[str, str]]:
     text = table if isinstance(table, str) else table.read_text("utf-8")
     mark = "\t" if "\t" in text.partition("\n")[0] else ","
     return list(csv.DictReader(io.StringIO(text), delimiter=mark))
+
+
+def judge(path: Path, to: Path, answers: Mapping[str, str]) -> Path:
+    """Fill in the labels of a table to be judged."""
+    rows = rows_of(path)
+    with to.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows([{**row, "label": answers[row["item"]]} for row in rows])
+    return to

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -11,41 +10,11 @@ import pytest
 
 import annomodels as am
 from tests.cli.ptys import on_a_terminal
-from tests.cli.rows import rows_of
+from tests.cli.rows import judge, rows_of
 
 pytestmark = pytest.mark.slow
 
 FEW = ("--chains", 1, "--draws", 60, "--sampler", "warmup=30", "--seed", 1)
-MADE = am.simulate(items=150, coders=9, labels=["no", "yes"], seed=2)
-
-
-@pytest.fixture(scope="module")
-def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a folder with labels, a saved fit, what is known of items, and a judged round."""
-    folder = tmp_path_factory.mktemp("audits")
-    am.write(MADE.annotations, folder / "labels.csv")
-    fit = am.fit(MADE.annotations, "hierarchical", chains=1, draws=60, warmup=30, seed=1)
-    fit.save(folder / "fit.nc")
-    with (folder / "items.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["item", "system", "left", "right", "twin"])
-        for n, item in enumerate(MADE.annotations.items):
-            rows.writerow([item, "AB"[n % 2], "A", "BC"[n % 2], n // 2])
-    audit = am.audit(fit, 30, seed=1)
-    audit.save(folder / "audit.json")
-    audit.table.to_csv(folder / "audit.csv", index=False)
-    judge(folder / "audit.csv", folder / "judged.csv")
-    return folder
-
-
-def judge(path: Path, to: Path, answers=MADE.answers) -> Path:
-    """Fill in the labels of a table to be judged."""
-    rows = rows_of(path)
-    with to.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, rows[0])
-        table.writeheader()
-        table.writerows([{**row, "label": answers[row["item"]]} for row in rows])
-    return to
 
 
 @pytest.fixture
@@ -108,95 +77,33 @@ def test_the_estimate_stands_beside_audit_and_model(call, fitted, audited) -> No
     assert accuracy["value"] == pytest.approx(found.row("accuracy")["value"])
 
 
-@pytest.mark.few("words0-coder", "words5-slice", "words8-quantity")
-@pytest.mark.parametrize(
-    ("words", "column"),
-    [
-        (("--table", "coders"), "coder"),
-        (("--table", "classes"), "share"),
-        (("--table", "thresholds"), "threshold"),
-        (("--table", "panel"), "quantity"),
-        (("--table", "needs"), "further"),
-        (("--by", "system", "--table", "slices"), "slice"),
-        (("--by", "system", "--table", "differences"), "difference"),
-        (("--pairs", "left,right", "--wins", "yes,no", "--table", "systems"), "win_rate"),
-        (("--cluster", "twin"), "quantity"),
-    ],
-)
-def test_every_table(call, fitted: Path, audited: Path, words, column: str) -> None:
-    done = call("estimate", fitted, "--truth", audited, "--items", fitted / "items.csv", *words)
-    assert done.code == 0
-    header, *rows = done.out.splitlines()
-    assert column in header.split("\t")
-    assert rows
-
-
-def test_gates(call, fitted: Path, audited: Path) -> None:
-    words = ("estimate", fitted, "--truth", audited)
-    assert call(*words, "--fail-if", "accuracy.low<0.1").code == 0
-    done = call(*words, "--fail-if", "accuracy.high<=1", "--fail-if", "prevalence:yes.low<0.99")
-    assert done.code == 1
-    assert done.err.count("FAILED ") == 2
-    by = ("--by", "system", "--items", fitted / "items.csv")
-    done = call(*words, *by, "--fail-if", "accuracy<2")
-    assert "accuracy of system A " in done.err
-    assert "accuracy of system B " in done.err
-    assert "no system in" not in done.err
-    few = fitted / "few.csv"
-    few.write_text("\n".join((fitted / "items.csv").read_text("utf-8").splitlines()[:100]), "utf-8")
-    done = call(*words, "--by", "system", "--items", few)
-    assert "for 51 of 150 items" in done.err
-    for gate in ("alpha<.5", "accuracy.observed<.5"):
-        assert call(*words, "--fail-if", gate).code == 2
-
-
-def test_one_label_of_the_prevalence(call, fitted: Path, audited: Path) -> None:
-    done = call("estimate", fitted, "--truth", audited, "--label", "yes")
-    assert "\tyes\t" in done.out
-    assert "\tno\t" not in done.out
-    assert call("estimate", fitted, "--truth", audited, "--label", "maybe").code == 2
-
-
-def test_items_of_unknown_draw_get_no_guarantee(call, fitted, audited, tmp_path) -> None:
-    done = call("estimate", fitted, "--truth", audited, "--use", "fit")
-    assert done.code == 0
-    assert "warning: It is unknown how the judged items were chosen" in done.err
-    assert "--use audit" in done.err
+def test_items_of_unknown_draw_get_no_guarantee(call, made, fitted, audited, tmp_path) -> None:
     path = tmp_path / "others.csv"
     drawn = {line.split(",")[0] for line in audited.read_text().splitlines()}
-    rows = [f"{item},{label}" for item, label in MADE.answers.items() if item not in drawn]
+    rows = [f"{item},{label}" for item, label in made.answers.items() if item not in drawn]
     path.write_text("\n".join(["item,label", *rows, ""]))
     done = call("estimate", fitted, "--truth", path, "--use", "audit", "--format", "json")
     assert {"normal_low", "normal_high"} <= set(json.loads(done.out)[0])
 
 
-def test_several_rounds_must_agree(call, own: Path, audited: Path, tmp_path: Path) -> None:
+def test_a_design_elsewhere_may_be_named(call, fitted: Path, audited: Path) -> None:
+    words = ("estimate", fitted / "alone", "--truth", fitted / "alone" / "judged.csv")
+    found = call(*words, "--truth", fitted / "audit.json")
+    assert found.out == call("estimate", fitted, "--truth", audited).out
+
+
+def test_several_rounds_must_agree(call, made, own: Path, audited: Path, tmp_path: Path) -> None:
     more = tmp_path / "more.csv"
     call("audit", own, "--size", 10, "-o", more)
-    second = judge(more, tmp_path / "second.csv")
+    second = judge(more, tmp_path / "second.csv", made.answers)
     done = call("estimate", own, "--truth", audited, "--truth", second)
     assert done.code == 0
-    other = {item: "no" if truth == "yes" else "yes" for item, truth in MADE.answers.items()}
+    other = {item: "no" if truth == "yes" else "yes" for item, truth in made.answers.items()}
     wrong = judge(audited, tmp_path / "wrong.csv", other)
     done = call("estimate", own, "--truth", audited, "--truth", wrong)
     assert done.code == 3
     assert "30 items with different true labels" in done.err
     assert "judged.csv and wrong.csv" in done.err
-
-
-def test_everything_wrong_is_told_at_once(call, fitted: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bad.csv"
-    first = MADE.annotations.items[0]
-    path.write_text(f"item,label\nnowhere,yes\n{first},perhaps\n")
-    done = call("estimate", fitted, "--truth", path)
-    assert done.code == 3
-    assert "1 judged item not in the data: 'nowhere'" in done.err
-    assert "1 unknown label: 'perhaps'." in done.err
-    assert "--labels" in done.err
-    path.write_text("item,label\n" + f"{first},\n")
-    done = call("estimate", fitted, "--truth", path)
-    assert done.code == 3
-    assert done.err
 
 
 def test_weights_must_fit_the_sample(call, fitted: Path, audited: Path, tmp_path: Path) -> None:
@@ -211,39 +118,14 @@ def test_weights_must_fit_the_sample(call, fitted: Path, audited: Path, tmp_path
     assert call("estimate", fitted, "--truth", path, "--weights", "weight").code == 0
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--by", "system"),
-        ("--wins", "yes,no"),
-        ("--pairs", "left"),
-        ("--use", "fit", "--weights", "label"),
-        ("--table", "slices"),
-    ],
-)
-def test_options_that_lack_another(call, fitted: Path, audited: Path, words) -> None:
-    assert call("estimate", fitted, "--truth", audited, *words).code == 2
-
-
-def test_columns_of_items_must_agree(call, fitted: Path, audited: Path, tmp_path: Path) -> None:
-    path = tmp_path / "items.csv"
-    item = MADE.annotations.items[0]
-    path.write_text(f"item,system\n{item},A\n{item},A\n{item},B\n")
-    words = ("estimate", fitted, "--truth", audited, "--items", path)
-    done = call(*words, "--by", "system")
-    assert done.code == 3
-    assert "items.csv, row 4" in done.err
-    assert "Column 'systen' (given as column) does not exist" in call(*words, "--by", "systen").err
-
-
 @pytest.mark.calibration
 @pytest.mark.slow
-def test_a_run_does_all(call, fitted: Path, tmp_path: Path) -> None:
+def test_a_run_does_all(call, made, fitted: Path, tmp_path: Path) -> None:
     out, asked = tmp_path / "out", tmp_path / "audit.csv"
     words = ("run", fitted / "labels.csv", "-o", out, *FEW, "--model", "hierarchical")
     assert call(*words, "--no-report").code in (0, 4)  # short chains
     assert call("audit", out, "--size", 25, "-o", asked).code == 0
-    done = call(*words, "--force", "--truth", judge(asked, tmp_path / "judged.csv"))
+    done = call(*words, "--force", "--truth", judge(asked, tmp_path / "judged.csv", made.answers))
     assert done.code in (0, 4)
     rows = {row["quantity"]: row for row in rows_of(out / "estimate.csv") if not row["label"]}
     assert 0 < float(rows["accuracy"]["low"]) < 1
@@ -255,18 +137,6 @@ def test_a_run_does_all(call, fitted: Path, tmp_path: Path) -> None:
     judged = tmp_path / "judged.csv"
     assert call("report", out / "fit.nc", "-o", page, "--truth", judged).code == 0
     assert "audit" in page.read_text()
-
-
-def test_a_wrong_audit_is_told_before_the_fit(call, fitted: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bad.csv"
-    path.write_text("item,label\nnowhere,yes\n")
-    words = ("run", fitted / "labels.csv", "-o", tmp_path / "out", *FEW, "--truth", path)
-    done = call(*words)
-    assert done.code == 3
-    assert "not in the data" in done.err
-    assert "Fitting" not in done.err
-    assert call(*words, "--question", "*").code == 2
-    assert call(*words, "--stream").code == 2
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
@@ -321,38 +191,12 @@ def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> 
     assert f"--truth {path} --truth {out / 'audit.json'} --truth decisions.csv" in page.read_text()
 
 
-@pytest.mark.parametrize("words", [(), ("--use", "audit")])
-def test_drawn_items_without_their_design_are_refused(
-    call, fitted: Path, audited: Path, tmp_path: Path, words: tuple[str, ...]
-) -> None:
-    """They were drawn with unequal chances, and known labels of them would teach the fit."""
-    elsewhere = tmp_path / "fit.nc"
-    shutil.copy(fitted / "fit.nc", elsewhere)
-    judged = shutil.copy(audited, tmp_path / "judged.csv")
-    for command in (
-        ("estimate", elsewhere),
-        ("report", elsewhere, "-o", tmp_path / "r.html"),
-        ("run", fitted / "labels.csv", "-o", tmp_path / "out"),
-    ):
-        done = call(*command, "--truth", judged, *words)
-        assert done.code == 3
-        assert "--truth audit.json" in done.err
-    assert not (tmp_path / "out").exists()
-    design = fitted / "audit.json"
-    found = call("estimate", elsewhere, "--truth", judged, "--truth", design, "--format", "json")
-    assert found.code == 0
-    assert json.loads(found.out) == json.loads(
-        call("estimate", fitted, "--truth", audited, "--format", "json").out
-    )
-    assert call("estimate", elsewhere, "--truth", judged, "--use", "fit").code == 0
-
-
 def test_a_plain_table_that_is_called_an_audit_is_said_to_be_random(
-    call, fitted: Path, tmp_path: Path
+    call, made, fitted: Path, tmp_path: Path
 ) -> None:
     alone = shutil.copy(fitted / "fit.nc", tmp_path / "fit.nc")  # without the design of the audit
     path = tmp_path / "own.csv"
-    rows = [f"{item},{MADE.answers[item]}\n" for item in list(MADE.answers)[:20]]
+    rows = [f"{item},{made.answers[item]}\n" for item in list(made.answers)[:20]]
     path.write_text("item,label\n" + "".join(rows))
     done = call("estimate", alone, "--truth", path, "--use", "audit")
     assert done.code == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -19,62 +18,6 @@ from annomodels.cli import installed
 from tests.cli.rows import rows_of
 
 
-def test_check_counts_groups_without_overlap(tmp_path: Path, call) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text("item,coder,label\nt1,a,x\nt1,b,y\nt2,c,x\nt2,d,x\nt3,c,x\n")
-    done = call("check", path)
-    found = {row["check"]: row for row in rows_of(done.out)}
-    assert found["overlap groups"]["value"] == "2"
-    assert "2, 1 items" in found["overlap groups"]["remark"]
-    assert found["items with one label"]["value"] == "1"
-
-
-def test_check_reads_standard_input(votes: Path, call, monkeypatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(votes.read_bytes())))
-    done = call("check", "-")
-    assert done.code == 0
-    assert "standard input" in done.out
-
-
-def test_agree_is_the_panel_of_the_package(call) -> None:
-    done = call("agree", "dataset:trains")
-    assert done.code == 0
-    panel = am.agreement(am.datasets.load("trains"))
-    rows = {row["coefficient"]: row for row in rows_of(done.out)}
-    assert float(rows["k"]["value"]) == pytest.approx(panel["k"].value, abs=1e-6)
-    assert float(rows["k"]["value"]) == pytest.approx(0.8244, abs=5e-5)  # Carpenter & Poesio 2010
-    assert rows["kappa"]["value"] == ""
-    assert "two coders" in rows["kappa"]["note"]
-
-
-@pytest.mark.parametrize("word", ["document", "group"])
-def test_agree_by_document_is_agreement_of_its_items(word: str, votes: Path, call) -> None:
-    done = call("agree", votes, "--group", "page", "--by", word)
-    rows = [row for row in rows_of(done.out) if row["coefficient"] == "percent"]
-    assert [row[word] for row in rows] == ["p1", "p2"]
-    assert [float(row["value"]) for row in rows] == pytest.approx([2 / 3, 2 / 3], abs=1e-6)
-    assert "mean over groups: 0.667" in done.err
-    assert "pooled: 0.667" in done.err
-
-
-def test_agree_by_document_with_the_rules_for_labels_nobody_gave(tmp_path: Path, call) -> None:
-    rows = [("a", "none", "none"), ("b", "link", "none"), ("c", "link", "link")]
-    lines = [
-        f"{page}{n},{coder},{'none' if n else label},{page}"
-        for page, *labels in rows
-        for n in range(3)
-        for coder, label in zip("XY", labels, strict=True)
-    ]
-    path = tmp_path / "links.csv"
-    path.write_text("\n".join(["item,coder,label,page", *lines]))
-    words = ["--group", "page", "--by", "document", "--coefficient", "kappa"]
-    done = call("agree", path, *words, "--positive", "link")
-    assert [float(row["value"]) for row in rows_of(done.out)] == [1, 0, 1]
-    assert "decide 2 of 3 groups: 1 count as 1, 1 as 0" in done.err
-    plain = rows_of(call("agree", path, *words).out)
-    assert [row["value"] for row in plain] == ["", "0", "1"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "md", "tex"])
 @pytest.mark.parametrize("by", ["label", "item", "coder", "pair"])
@@ -88,46 +31,6 @@ def test_every_part_has_every_form(by: str, form: str, call) -> None:
         assert {row["coefficient"] for row in rows} == {"k"}
     else:
         assert len(done.out.splitlines()) >= n + 1
-
-
-def test_diagnose_writes_sentences_and_shares(votes: Path, call) -> None:
-    done = call("agree", votes, "--diagnose", "--coefficient", "k")
-    assert done.code == 0
-    rows = rows_of(done.out)
-    assert {row["part"] for row in rows} == {"label pair", "coder", "item"}
-    for part in ("label pair", "coder", "item"):
-        shares = [float(row["share"]) for row in rows if row["part"] == part]
-        assert sum(shares) == pytest.approx(1, abs=1e-5)
-    assert "* Coders disagree on 2 of 4 items" in done.err
-    drawn = call("agree", votes, "--diagnose", "--format", "table")
-    assert "* Coders disagree on 2 of 4 items" in drawn.out
-    whole = json.loads(call("agree", votes, "--diagnose", "--format", "json").out)
-    assert {"title", "sentences", "agreement", "coders", "items", "components"} <= set(whole)
-    assert whole["coders"][0]["coder"] == "cem"
-
-
-def test_a_gate_can_watch_a_diagnosis_and_names_its_own_coefficient(votes: Path, call) -> None:
-    assert call("agree", votes, "--diagnose", "--fail-if", "alpha<0.9").code == 1
-    assert call("agree", votes, "--by", "pair", "--fail-if", "s<-1").code == 0
-
-
-@pytest.mark.parametrize(
-    ("gate", "code"),
-    [("k<0.5", 0), ("k<0.9", 1), ("k.low<0.8", 1), ("kappa<0.1", 1), ("percent>0.5", 1),
-     ("percent >= .88", 1), ("alpha<=-1e3", 0)],
-)  # fmt: skip
-def test_gates(gate: str, code: int, call) -> None:
-    done = call("agree", "dataset:trains", "--fail-if", gate)
-    assert done.code == code
-    assert ("FAILED " in done.err) == (code == 1)
-    assert done.out.startswith("coefficient\t")
-
-
-def test_a_gate_looks_at_every_part(votes: Path, call) -> None:
-    done = call("agree", votes, "--by", "coder", "--fail-if", "percent<0.7")
-    assert done.code == 1
-    assert "of coder cem" in done.err
-    assert "of coder ana" not in done.err
 
 
 @pytest.mark.slow
@@ -158,15 +61,6 @@ def test_gold_leaves_unsettled_labels_empty_only_with_a_threshold(saved: Path, c
 @pytest.mark.slow
 def test_a_folder_of_a_run_stands_for_its_fit(saved: Path, call) -> None:
     assert call("gold", saved.parent).out == call("gold", saved).out
-
-
-@pytest.mark.slow
-def test_report_writes_one_page(saved: Path, call, tmp_path: Path) -> None:
-    page = tmp_path / "r.html"
-    done = call("report", saved, "-o", page)
-    assert (done.code, done.out) == (0, f"{page}\n")
-    assert "<html" in page.read_text().casefold()
-    assert call("report", saved, "-o", page).code == 2
 
 
 def test_datasets_come_back_as_they_were(call, tmp_path: Path) -> None:

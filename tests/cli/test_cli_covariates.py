@@ -15,58 +15,27 @@ FIT = ("--chains", 1, "--draws", 20, "--model", "scalar-difficulty")
 
 
 @pytest.fixture
-def tables(votes: Path, tmp_path: Path) -> dict[str, Path]:
-    """Write a table about the items of the votes, one about the coders, and what is wrong."""
-    items = am.read(votes).items
-    rows = {
-        "items": ["item,length,genre", *(f"{x},{n},{'ab'[n % 2]}" for n, x in enumerate(items))],
-        "gaps": ["item,length", *(f"{x},{n or ''}" for n, x in enumerate(items))],
-        "coders": ["coder,years", "ana,1", "ben,2", "cem,4"],
-        "neither": ["who,years", "ana,1"],
-        "both": ["item,coder,years", "1,ana,1"],
-        "empty": [""],
-        "header": ["item,length"],
-    }
-    for name, lines in rows.items():
-        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
-    return {name: tmp_path / f"{name}.csv" for name in rows}
+def items(votes: Path, tmp_path: Path) -> Path:
+    """Write a table about the items of the votes."""
+    rows = [f"{x},{n},{'ab'[n % 2]}" for n, x in enumerate(am.read(votes).items)]
+    path = tmp_path / "items.csv"
+    path.write_text("\n".join(["item,length,genre", *rows]) + "\n")
+    return path
 
 
 @pytest.mark.nuts
-def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path) -> None:
+def test_a_table_about_items_is_what_the_fit_knows(votes, items, call, tmp_path) -> None:
     out = tmp_path / "named"
-    words = ("--covariates", tables["items"], "--no-report", *FIT)
+    words = ("--covariates", items, "--no-report", *FIT)
     done = call("run", votes, "-o", out, *words)
     assert done.code in (0, 4), done.err  # one short chain
     fit = am.load(out / "fit.nc")
     assert fit.model.item_covariates.terms == ("length", "genre: b")
     assert fit.effects().table["of"].tolist() == ["item", "item"]
     folder = tmp_path / "out"
-    words = ("--covariates", tables["items"], "--anonymize", "--no-report", *FIT)
+    words = ("--covariates", items, "--anonymize", "--no-report", *FIT)
     assert call("run", votes, "-o", folder, *words).code in (0, 4)
     assert am.load(folder / "fit.nc").model == fit.model
     told = pd.read_csv(folder / "effects.csv")
     assert told["term"].tolist() == ["length", "genre: b"]
     assert {"effect", "low", "high", "unit"} <= set(told)
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "what"),
-    [
-        (("--covariates", "{items}"), 2, "such as --model scalar-difficulty"),
-        (("--covariates", "{items}", "--model", "mace"), 2, "Mace takes no item_covariates"),
-        (("--covariates", "{items}", "--covariates", "{gaps}", *FIT), 3, "Two tables about items"),
-        (("--covariates", "{gaps}", *FIT), 3, "The column 'length' is empty for 1 item"),
-        (("--covariates", "{neither}", *FIT), 3, "not a table about coders or items"),
-        (("--covariates", "{both}", *FIT), 3, "a column coder and a column item"),
-        (("--covariates", "{empty}", *FIT), 3, "The file is empty."),
-        (("--covariates", "{header}", *FIT), 3, "no column besides the items"),
-        (("--covariates", "nowhere.csv", *FIT), 3, "nowhere.csv"),
-    ],
-)
-def test_what_does_not_fit_is_said(words, code, what, votes, tables, call, tmp_path) -> None:
-    filled = [str(word).format(**tables) for word in words]
-    done = call("run", votes, "-o", tmp_path / "out", *filled)
-    assert what in done.err
-    assert "Export the labels" not in done.err  # none of these files has labels
-    assert done.code == code

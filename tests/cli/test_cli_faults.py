@@ -281,22 +281,6 @@ def test_a_folder_with_a_pipe_in_place_of_an_output_keeps_it(tmp_path):
     assert stat.S_ISSOCK((tmp_path / "s").lstat().st_mode)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("run", "dataset:trains", "-o"),
-        ("simulate", "-o"),
-        ("run", "x.csv", "--stream", "-o", "out", "--cache"),
-    ],
-)
-def test_an_empty_name_is_no_output(words, call, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = call(*words, "")
-    assert done.code == 2
-    assert "The name is empty" in done.err
-    assert list(tmp_path.iterdir()) == []
-
-
 # -- streams, terminals, the environment, signals -----------------------------------------------
 
 FIT_TWO = """

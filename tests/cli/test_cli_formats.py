@@ -15,23 +15,6 @@ from annomodels.io.formats import FORMATS
 from annomodels.io.span_builder import UNITS
 from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
-TASKS = [
-    {"id": n, "data": {"text": f"text {n}", "doc": f"d{n}"}, "annotations": [
-        {"id": 10 * n + k, "completed_by": coder, "result": [
-            {"from_name": q, "type": "choices", "value": {"choices": [label]}}
-            for q in ("mood", "tone")]}
-        for k, (coder, label) in enumerate((("u1", "pos"), ("u2", "neg")))],
-     "predictions": []}
-    for n in (1, 2)
-]  # fmt: skip
-
-
-@pytest.fixture
-def tasks(tmp_path: Path) -> Path:
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps(TASKS))
-    return path
-
 
 def test_formats_lists_all_that_can_be_read_or_written(call: Any) -> None:
     done = call("convert", "--list", "--format", "json")
@@ -42,31 +25,7 @@ def test_formats_lists_all_that_can_be_read_or_written(call: Any) -> None:
     assert rows["brat"]["read"] == "spans"
     assert rows["toloka"]["written"] == "gold"
     assert rows["prodigy"]["written"] == "labels, gold"
-
-
-def test_formats_says_what_a_file_is(call: Any, tasks: Path, votes: Path) -> None:
-    assert (
-        json.loads(call("convert", "--list", tasks, "--format", "json").out)[0]["name"]
-        == "label-studio"
-    )
-    assert call("convert", "--list", votes).out.splitlines()[1].startswith("long\t")
-    done = call("convert", "--list", tasks.parent / "none.csv")
-    assert done.code == 3
-
-
-def test_convert_asks_which_question_and_renames_coders(
-    call: Any, tasks: Path, tmp_path: Path
-) -> None:
-    done = call("convert", tasks)
-    assert (done.code, done.out) == (3, "")
-    assert "2 questions: 'mood'" in done.err
-    names = tmp_path / "names.json"
-    names.write_text('{"u1": "ana", "u2": "ben"}')
-    done = call(
-        "convert", tasks, "--question", "tone", "--item", "doc", "--read", f"coders={names}"
-    )
-    assert done.code == 0
-    assert done.out.splitlines()[:2] == ["item\tcoder\tlabel\ttext", "d1\tana\tpos\ttext 1"]
+    assert tuple(UNITS) == UNITS_OF_CLI
 
 
 @pytest.mark.parametrize("to", LAYOUTS)
@@ -92,19 +51,6 @@ def test_convert_writes_tables_by_their_ending(
     assert call("convert", votes, "-o", out).code == 0
     again = call("convert", out, "--format", "csv", "-q").out
     assert again == call("convert", votes, "--format", "csv", "-q").out
-
-
-def test_convert_of_marked_text_needs_units(call: Any, tmp_path: Path) -> None:
-    for coder, end in (("ana", 4), ("ben", 4)):
-        (tmp_path / "p" / coder).mkdir(parents=True)
-        (tmp_path / "p" / coder / "d.ann").write_text(f"T1\tPER 0 {end}\tHaag\n")
-        (tmp_path / "p" / coder / "d.txt").write_text("Haag is")
-    done = call("convert", tmp_path / "p")
-    assert done.code == 3
-    assert "--units" in done.err
-    done = call("agree", tmp_path / "p", "--units", "token", "--format", "json")
-    assert done.code == 0
-    assert tuple(UNITS) == UNITS_OF_CLI
 
 
 @pytest.mark.few("prodigy", "label-studio")
@@ -144,31 +90,3 @@ def test_an_excel_workbook_with_two_sheets_asks_which(call: Any, tmp_path: Path)
         frame.to_excel(book, sheet_name="two", index=False)
     assert "--read sheet=one" in call("check", path).err
     assert call("check", path, "--read", "sheet=two").code == 0
-
-
-def test_several_answers_are_one_label_or_a_set_by_option(call: Any, tmp_path: Path) -> None:
-    path = tmp_path / "tasks.json"
-    tasks = [
-        {
-            "id": task,
-            "data": {"text": "t"},
-            "annotations": [
-                {
-                    "id": 10 * task + coder,
-                    "completed_by": coder,
-                    "result": [
-                        {"from_name": "topic", "to_name": "text", "type": "choices",
-                         "value": {"choices": ["a", "b"] if coder else ["a"]}}
-                    ],
-                }
-                for coder in (0, 1)
-            ],
-        }
-        for task in (1, 2)
-    ]  # fmt: skip
-    path.write_text(json.dumps(tasks))
-    plain = call("check", path, "--format", "json")
-    assert "; --read sets gives sets" in plain.out
-    assert "a|b" in plain.out
-    sets = call("check", path, "--read", "sets", "--format", "json")
-    assert "{a, b}" in sets.out

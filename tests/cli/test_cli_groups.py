@@ -41,19 +41,3 @@ def test_coders_without_names_keep_their_groups(votes: Path, groups: Path, call,
     model = am.load(folder / "fit.nc").model
     assert sorted(coder for coder, _ in model.groups) == ["coder 1", "coder 2", "coder 3"]
     assert sorted(group for _, group in model.groups) == ["person", "person", "program"]
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "what"),
-    [
-        (("--model", "groups"), 2, "needs --groups FILE"),
-        (("--model", "mace", "--groups", "{groups}"), 2, "not --model mace"),
-        (("--groups", "{votes}"), 3, "not a table of coder groups"),
-        (("--groups", "nowhere.csv"), 3, "nowhere.csv"),
-    ],
-)
-def test_what_does_not_fit_is_said(words, code, what, votes, groups, call, tmp_path) -> None:
-    filled = [str(word).format(groups=groups, votes=votes) for word in words]
-    done = call("run", votes, "-o", tmp_path / "out", *filled)
-    assert done.code == code
-    assert what in done.err

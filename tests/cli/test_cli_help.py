@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import re
 import subprocess
@@ -106,55 +105,6 @@ def test_the_command_line_stays_small() -> None:
     assert shown["run"] <= 28
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (["--read", "shet=A"], "--read has no key 'shet'. Did you mean sheet?"),
-        (["--read", "skip_rows"], "--read skip_rows: write skip_rows=VALUE."),
-        (["--read", "skip-rows=-1"], "'--read skip_rows'"),
-        (["--read=repeats=twice"], "'--read repeats'"),
-        (["--sampler", "warm=1"], "No such option"),
-    ],
-)
-def test_a_wrong_key_is_named_as_it_is_typed(words: list[str], hint: str, call, votes) -> None:
-    done = call("check", votes, *words)
-    assert done.code == 2
-    assert hint in done.err
-
-
-def test_keys_do_what_the_options_of_python_do(call, votes: Path) -> None:
-    text = votes.read_text().replace("pos", "plus")
-    votes.write_text("A title\n" + text)
-    words = ("--read", "skip_rows=1", "--read=map=plus=up", "--read", "repeats=first")
-    facts = json.loads(call("check", votes, *words, "--format", "json").out)
-    assert facts["checks"]["items"]["value"] == 4
-    assert "--read skip_rows=INTEGER" not in call("check", "--help").out
-    assert "--read skip_rows=N" in call("check", "--help-all").out
-
-
-def test_json_is_short_for_its_form(call, votes: Path) -> None:
-    found = call("check", votes, "--json").out
-    assert json.loads(found)["checks"]["items"]["value"] == 4
-    assert found == call("check", votes, "--format", "json").out
-
-
-def test_a_file_of_options_is_read_and_what_is_typed_wins(call, votes: Path, tmp_path) -> None:
-    study = tmp_path / "study.toml"
-    votes.write_text("A title\n" + votes.read_text())
-    study.write_text('group = "page"\nformat = "json"\n[read]\nskip_rows = 1\nrepeats = "first"\n')
-    found = json.loads(call("check", votes, "--config", study).out)
-    assert found["checks"]["items"]["value"] == 4
-    assert call("check", votes, "--config", study, "--format", "csv").out.startswith("check,")
-    study.write_text('grop = "page"\n[read]\nshet = "a"\n')
-    done = call("check", votes, "--config", study)
-    assert done.code == 2
-    assert "unknown 'grop'. Did you mean group?" in done.err
-    assert "unknown 'shet' in [read]. Did you mean sheet?" in done.err
-    study.write_text("item = \n")
-    assert "is not TOML" in call("check", votes, "--config", study).err
-    assert call("check", votes, "--config", tmp_path / "none.toml").code == 2
-
-
 def test_options_are_grouped_and_read_as_phrases(call) -> None:
     text = call("run", "--help").out
     places = [text.index(f"\n{title}:\n") for title in ("Common", "Data", "Model", "Output")]
@@ -169,40 +119,6 @@ def test_help_of_the_program_names_all_commands_and_exit_codes(call) -> None:
     assert done.code == 0
     assert all(f"  {name} " in done.out for name in COMMANDS)
     assert "130 interrupted" in done.out
-
-
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (["agre", "x.csv"], "Did you mean agree?"),
-        (["run", "x.csv", "--model", "dawid-sken"], "Did you mean 'dawid-skene'? Use one of"),
-        (["nonsense"], "Use one of run, check"),
-        (["--format", "json", "agree", "x.csv"], "after the command"),
-        (["agree", "x.csv", "--quite"], "--quiet"),
-        (["check"], "Missing argument"),
-        (["agree", "x.csv", "--format", "xml"], "json"),
-        (["run", "x.csv", "-o", "y", "--chains", "0"], "x>=1"),
-        (["run", "x.csv", "-o", "y", "--time-limit", "soon"], "1h30m"),
-        (["datasets", "anestesia"], "Did you mean 'anesthesia'?"),
-        (["agree", "dataset:trains", "--item", "a"], "leave out --item"),
-        (["agree", "dataset:trains", "--by", "document"], "--group"),
-        (["agree", "dataset:trains", "--by", "label", "--coefficient", "kappa"], "two coders"),
-        (["agree", "dataset:trains", "--by", "coder", "--coefficient", "light"], "multi_kappa"),
-        (["agree", "dataset:trains", "--coefficient", "kapa"], "Did you mean"),
-        (["agree", "dataset:trains", "--diagnose", "--by", "item"], "one at a time"),
-        (["agree", "dataset:trains", "--positive", "Box"], "--by document"),
-        (["agree", "dataset:trains", "--fail-if", "alpha=1"], "not a gate"),
-        (["agree", "dataset:trains", "--fail-if", "alpha.mean<1"], "p_above_667"),
-        (["agree", "dataset:trains", "--fail-if", "alhpa<1"], "alpha"),
-        (["run", "dataset:trains", "-o", "y", "--model", "logit-normal", "--engine", "gibbs"],
-         "does not support"),
-    ],
-)  # fmt: skip
-def test_wrong_words_are_usage_errors_with_a_hint(words: list[str], hint: str, call) -> None:
-    done = call(*words)
-    assert done.code == 2
-    assert done.err.startswith("error: ") or "\nerror: " in done.err
-    assert hint in done.err
 
 
 def test_a_missing_package_is_5_with_the_line_that_installs_it(call, monkeypatch) -> None:

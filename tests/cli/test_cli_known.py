@@ -61,26 +61,6 @@ def test_the_verdict_of_a_run_and_of_a_report_is_tested_on_it(call, tmp_path: Pa
     assert f"of {len(true)} tested gold labels were wrong" in done.out
 
 
-def test_a_wrong_file_is_told_before_the_fit(call, votes: Path, tmp_path: Path) -> None:
-    truth = tmp_path / "truth.csv"
-    truth.write_text("item,truth\nu1,pos\n")
-    done = call("run", votes, "-o", tmp_path / "out", "--truth", truth, "--use", "test", *FEW)
-    assert done.code == 3
-    assert "None of the items in the file is in the data" in done.err
-    assert "Fitting" not in done.err
-    assert not (tmp_path / "out").exists()
-
-
-def test_it_is_for_one_question_and_for_the_report(call, votes: Path, tmp_path: Path) -> None:
-    words = ("run", votes, "-o", tmp_path / "out", "--truth", votes, "--use", "test")
-    done = call(*words, "--no-report")
-    assert done.code == 2
-    assert "leave out --no-report" in done.err
-    done = call(*words, "--question", "*")
-    assert done.code == 2
-    assert "choose it with --question" in done.err
-
-
 @pytest.mark.calibration
 def test_an_anonymous_report_tells_no_name_on_stdout_either(call, saved, tmp_path) -> None:
     done = call("report", saved, "-o", tmp_path / "p.html", "--anonymize", "--format", "json")

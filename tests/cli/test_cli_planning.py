@@ -29,14 +29,6 @@ def test_next_keeps_its_limits(crowd, call):
     assert len({r["item"] for r in rows}) == len(rows)
 
 
-def test_next_refuses_in_words(crowd, call, tmp_path):
-    assert call("next", tmp_path / "none.nc").code == 3
-    done = call("next", crowd, "--coder", "zoe")
-    assert done.code == 2
-    assert "no coder 'zoe'" in done.err
-    assert call("next", crowd, "--budget", 0).code == 2
-
-
 def test_simulate_writes_what_the_package_makes(call, tmp_path):
     out, truth = tmp_path / "votes.csv", tmp_path / "truth.csv"
     words = ["--items", 30, "--coders", 6, "--labels", "neg,pos", "--labels-per-item", "2-4"]
@@ -66,28 +58,6 @@ def test_simulate_writes_what_the_package_makes(call, tmp_path):
     assert again.out.replace("\t", ",") == out.read_text()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--coders", "3-5"],
-        ["--coders", "many"],
-        ["--labels-per-item", "x"],
-        ["--labels-per-item", "30"],
-        ["--assume", "prevalence=.5"],
-        ["--assume", "prevalence=a,b"],
-        ["--assume", "accuracy=.99", "--assume", "spread=.4"],
-        ["--labels", "one"],
-        ["--assume", "spammers=.8", "--assume", "adversaries=.8"],
-    ],
-    ids=" ".join,
-)
-def test_simulate_refuses_in_words(words, call, tmp_path):
-    done = call("simulate", *words, "-o", tmp_path / "votes.csv")
-    assert done.code == 2
-    assert done.err.startswith("error: ")
-    assert not (tmp_path / "votes.csv").exists()
-
-
 @pytest.mark.calibration
 @pytest.mark.slow
 def test_design_gives_what_the_package_gives(call):
@@ -112,52 +82,3 @@ def test_design_takes_a_pilot(crowd, call):
     (row,) = rows_of(done.out)
     assert (row["items"], row["coders"]) == ("200", "8")
     assert "posterior of the pilot" in done.err
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["--coders", "4-8"], ["--target", "0"], ["--target", "1.2"], ["--labels-per-item", "30"]],
-    ids=" ".join,
-)
-def test_design_refuses_in_words(words, call):
-    done = call("design", *words)
-    assert done.code == 2
-    assert done.err.startswith("error: ")
-
-
-def test_check_names_a_model_with_its_reasons(call):
-    done = call("check", "dataset:crowd")
-    assert done.code == 0, done.err
-    rows = {row["check"]: row for row in rows_of(done.out)}
-    assert rows["model"]["value"] == "stack"
-    assert "am.audit" not in rows["advice"]["remark"]
-    last = rows["model"]
-    assert "These data have 24 coders and a median of 8 labels per item" in last["remark"]
-    facts = json.loads(call("check", "dataset:crowd", "--format", "json").out)["advice"]
-    assert facts["call"] == 'am.fit(data, "stack")'
-    assert facts["facts"]["items"] == 200
-    assert facts["models"][0]["place"] == "first"
-
-
-@pytest.mark.slow
-def test_check_of_a_fit_says_which_model_to_try_next(saved, call):
-    done = call("check", "dataset:anesthesia", "--fit", saved, "--format", "json")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["advice"]["reasons"][0].startswith("The model stack ")
-    assert call("check", "dataset:caries", "--fit", saved).code == 2
-    assert call("check", "nothing.csv").code == 3
-
-
-def test_simulate_overwrites_nothing(call, tmp_path):
-    path = tmp_path / "truth.csv"
-    path.write_text("mine")
-    done = call("simulate", "--truth", path)
-    assert done.code == 2
-    assert not done.out
-    assert path.read_text() == "mine"
-
-
-def test_design_refuses_assumptions_that_the_pilot_tells(crowd, call):
-    done = call("design", crowd, "--assume", "accuracy=0.9", "--assume", "difficulty=1")
-    assert done.code == 2
-    assert "The pilot already sets accuracy, difficulty" in done.err

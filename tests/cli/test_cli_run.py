@@ -88,14 +88,6 @@ def test_files_that_exist_stay_and_are_all_named(
     assert (out / "gold.csv").read_text() != "mine"
 
 
-def test_an_output_that_is_a_file_or_below_one(votes: Path, call, tmp_path: Path) -> None:
-    for out in (votes, votes / "out", votes / "deep" / "out"):
-        done = call("run", votes, "-o", out)
-        assert done.code == 2
-        assert "fix:" in done.err
-    assert names_in(tmp_path) == {"votes.csv"}
-
-
 @pytest.mark.few("report.html")
 @pytest.mark.parametrize("culprit", ["report.html", "fit.nc"])
 def test_a_full_disk_leaves_at_most_the_fit(votes, call, tmp_path, monkeypatch, culprit) -> None:

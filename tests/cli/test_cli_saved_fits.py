@@ -33,25 +33,6 @@ def test_why_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) -> Non
     assert "independent of each other" in done.err
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (["report"], "Name the file of the page"),
-        (["report", "--methods", "m.docx"], ".tex"),
-        (["gold", "--state", "contested", "--to", "prodigy"], "cannot both"),
-        (["gold", "--item", "3"], "--item needs --why"),
-        (["gold", "--why", "--soft"], "makes its own table"),
-        (["gold", "--why", "--to", "prodigy"], "makes its own table"),
-        (["gold", "--why", "--item", "333"], "These data have no item '333'"),
-        (["compare"], "at least two fits"),
-    ],
-)
-def test_wrong_words_are_usage_errors(saved: Path, words: list[str], hint: str, call) -> None:
-    done = call(words[0], saved, *words[1:])
-    assert done.code == 2
-    assert hint in done.err
-
-
 def test_fits_of_different_data_are_not_compared(saved: Path, tmp_path: Path, call) -> None:
     other = tmp_path / "other.nc"
     am.fit(

@@ -52,19 +52,3 @@ def test_a_local_dask_cluster(call, labels: str, tmp_path: Path) -> None:
     done = call("run", labels, "-o", dask, *common, "--sampler", "dask=local:2")
     assert done.code in (0, 4), done.err
     np.testing.assert_allclose(confusion(dask), confusion(plain), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        (["--sampler", "dask=somewhere"], 2, "'somewhere' is not a cluster; write tcp://HOST:PORT"),
-        (["--sampler", "dask=local:0"], 2, "'local:0' is not a cluster"),
-        (["--sampler", "dask=local:2", "--model", "ambiguous"], 2, "not for the ambiguous"),
-    ],
-)
-def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -> None:
-    done = call("run", labels, "-o", tmp_path / "out", *SIZE, *words)
-    assert done.code == code, done.err
-    assert sentence in done.err
-    assert "Traceback" not in done.err
-    assert list(tmp_path.iterdir()) == []

@@ -100,40 +100,6 @@ def test_a_streamed_run_fits_a_stack_where_nobody_said_that_they_do_not_know(
     assert "Carpenter" in methods
 
 
-def test_options_that_streams_do_not_take_are_refused_together(
-    labels: Path, call, tmp_path: Path
-) -> None:
-    words = ("run", labels, "--stream", "-o", tmp_path / "out")
-    wrong = ("--truth", "a.csv", "--question", "*", "--read", "sheet=one", "--engine", "nuts")
-    done = call(*words, *wrong, "--model", "easy-hard")
-    assert done.code == 2
-    for option in ("--truth", "several --question", "--read sheet", "--engine nuts", "easy-hard"):
-        assert option in done.err
-    assert not list(tmp_path.iterdir())
-    assert "--cache needs --stream" in call(*words[:2], *words[3:], "--cache", "x").err
-    for more, sentence in (
-        (("--stream", "--read", "format=wide"), "leave out --read format"),
-        (("--stream", "--prior-from", "a.nc"), "--prior-from needs"),
-        (("--cache", "kept"), "needs --stream"),
-    ):
-        done = call("run", labels, "-o", tmp_path / "out", *more)
-        assert (done.code, sentence in done.err) == (2, True)
-    for data in ("dataset:anesthesia", "-"):
-        done = call("run", data, "--stream", "-o", tmp_path / "out", "--read", "models")
-        assert done.code == 2
-        assert f"not {data}, and without --read models" in done.err
-
-
-@pytest.mark.parametrize("text", ["", "item,coder,label\n", "item,coder,label\na,x,\n"])
-def test_a_file_without_labels_leaves_nothing_behind(call, tmp_path: Path, text: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(text)
-    done = call("run", path, "--stream", "-o", tmp_path / "out", "--cache", tmp_path / "kept")
-    assert done.code == 3
-    assert "a.csv" in done.err
-    assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
-
-
 def test_an_interrupted_run_is_written(
     labels: Path, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops: Any
 ) -> None:

@@ -70,17 +70,3 @@ def test_a_drawn_table_shows_user_text_as_it_is(capsys: pytest.CaptureFixture[st
     assert "[red]pos[/red]" in out
     assert "\x1b" not in out
     assert "0.500" in out
-
-
-def test_a_drawn_table_shows_the_short_columns_and_says_so(call) -> None:
-    done = call("datasets", "--format", "table")
-    assert "doi" not in done.out
-    assert "3 more columns" in done.err
-
-
-def test_names_in_all_scripts(call, tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text("item,coder,label\nä,Ωmega,да\nä,坂本,нет\n", encoding="utf-8")
-    done = call("check", path)
-    assert done.code == 0
-    assert "да 50.0 %" in done.out

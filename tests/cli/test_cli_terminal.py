@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import annomodels as am
 from annomodels import datasets
 from annomodels.cli import drawing
 from annomodels.cli.main import COMMANDS
@@ -288,40 +287,3 @@ def test_the_width_is_that_of_the_terminal(monkeypatch) -> None:
         assert width_of(stream) == 20
         monkeypatch.setenv("COLUMNS", "66")
         assert width_of(stream) == 66
-
-
-def test_a_gate_is_checked_before_the_work_and_fails_as_a_result(call, votes: Path) -> None:
-    done = call("agree", votes, "--fail-if", "alhpa<0.5")
-    assert done.code == 2
-    assert not done.out
-    assert "Did you mean 'alpha'" in done.err
-    assert "labels per item" not in done.err
-    done = call("agree", votes, "--fail-if", "alpha<1.1")
-    assert re.search(r"^FAILED alpha 0\.\d+ < 1\.1$", done.err, re.MULTILINE)
-    assert "warning" not in done.err
-
-
-def test_a_table_where_a_fit_belongs_is_known_for_what_it_is(call, votes: Path) -> None:
-    done = call("gold", votes)
-    assert done.code == 3
-    assert "This is a table" in done.err
-    assert f"annomodels run {votes}" in done.err
-    assert "damaged" not in done.err
-
-
-def test_a_run_needs_no_name_for_its_folder(call, votes: Path, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    sizes = ("--model", "pooled", "--engine", "em", "--sampler", "starts=1", "--no-report")
-    done = call("run", votes, *sizes)
-    assert done.code in (0, 4)
-    folder = f"{votes.stem}-out"
-    assert done.out.startswith(f"{folder}/gold.csv")
-    assert f"-o {folder}" in am.load(Path(folder) / "fit.nc").tree.attrs["command"]
-    assert call("run", votes, *sizes).code != 0  # the second run does not replace the first
-
-
-def test_the_data_sets_are_a_narrow_table(call) -> None:
-    lines = call("datasets").out.splitlines()
-    assert len(lines) > 5
-    assert max(map(len, lines)) < 160
-    assert "doi" in call("datasets", "--format", "json").out

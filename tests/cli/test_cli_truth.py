@@ -54,45 +54,6 @@ def test_each_file_is_recognized(files, capsys) -> None:
     assert found.how == {"audit": Path(design)}
 
 
-def test_old_options_are_gone_and_a_use_needs_a_file(call, votes: Path, tmp_path: Path) -> None:
-    words = ("run", votes, "-o", tmp_path / "out")
-    for option in ("--gold", "--known", "--audit", "--drawn", "--gold-column"):
-        done = call(*words, option, votes)
-        assert done.code == 2
-        assert f"No such option '{option}'" in done.err
-    done = call(*words, "--use", "test")
-    assert done.code == 2
-    assert "--use needs --truth" in done.err
-
-
-def test_files_must_agree(call, votes: Path, tmp_path: Path) -> None:
-    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
-    for path, label in zip(paths, ("pos", "neg"), strict=True):
-        path.write_text(f"item,label\nt1,{label}\n")
-    words = [word for path in paths for word in ("--truth", path)]
-    done = call("run", votes, "-o", tmp_path / "out", *words)
-    assert done.code == 3
-    assert "1 item with different true labels: 't1'" in done.err
-    assert "one.csv and two.csv" in done.err
-
-
-def test_each_kind_of_wrong_file_is_told_once(call, votes: Path, tmp_path: Path) -> None:
-    path = tmp_path / "wrong.csv"
-    kinds = {
-        "item,label\nu1,pos\nu2,neg\n": "2 decisions of an item that is not in the data",
-        "item,label\n": "no truths",
-        "item,label\nt1,great\nt2,great\n": "2 decisions with an unknown label",
-        "item,label\nt1,pos\nt1,neg\n": "1 item with more than one truth",
-        "item,coder,label\nt1,ana,pos\nt1,ben,neg\n": "has a column coder: it has labels",
-    }
-    for text, said in kinds.items():
-        path.write_text(text)
-        done = call("run", votes, "-o", tmp_path / "out", "--truth", path)
-        assert done.code == 3, text
-        assert done.err.count(said) == 1, done.err
-        assert "wrong.csv" in done.err
-
-
 def test_a_header_of_other_words_is_not_a_row(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("name,right\nt1,pos\nt2,neg\n")

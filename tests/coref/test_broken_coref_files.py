@@ -38,12 +38,19 @@ def test_conll(tmp_path: Path, case: dict[str, Any]) -> None:
     assert problems(tmp_path / "t.conll") == [(case["what"], f"t.conll, line {case['line']}")]
 
 
-def test_conll_tells_all_problems_of_a_file(tmp_path: Path) -> None:
-    text = f"a -\n{BEGIN}a (1\nb 2)\n{END}{BEGIN}a (x\n"
-    (tmp_path / "t.conll").write_text(text, "utf-8")
-    found = problems(tmp_path / "t.conll")
-    assert [int(where.rsplit(" ", 1)[1]) for _, where in found] == [1, 4, 3, 8, 7]
-    assert found[-1][0] == "The document 't' does not end before the file ends."
+@of_kind("whole")
+def test_files_and_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
+) -> None:
+    """Files of any format with all that is said of them; CONLL is the text of coref_files.py."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in case.get("files", {}).items():
+        for old, new in [("CONLL", CONLL), *case.get("replace", {}).get(name, [])]:
+            text = text.replace(old, new)
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text, "utf-8")
+    expected = [tuple(problem) for problem in case["problems"]]
+    assert problems(case["path"], **case.get("options", {})) == expected
 
 
 @of_kind("corpus")
@@ -179,45 +186,12 @@ def test_json_lines(tmp_path: Path, case: dict[str, Any]) -> None:
     assert where.startswith("t.jsonl, line 2")
 
 
-def test_chain_tables(tmp_path: Path) -> None:
-    rows = ["item,coder,chain", "d#0:0-1,a,0:0-1", "d0:0,a,0:0-1", "d#0:1-2,a,0:1-2|0:8-9"]
-    (tmp_path / "c.csv").write_text("\n".join(rows), "utf-8")
-    assert problems(tmp_path / "c.csv") == [
-        ("1 of 3 items is not a mention position (first: 'd0:0', row 3).", "c.csv"),
-        ("'0:8-9' is named in a chain, but is not a mention of this coder.", "c.csv, row 4"),
-    ]
-
-
 def test_items_that_are_no_mentions_are_counted_once(tmp_path: Path) -> None:
     rows = ["item,coder,label", *(f"r{n},a,x" for n in range(1600))]
     (tmp_path / "votes.csv").write_text("\n".join(rows), "utf-8")
     assert problems(tmp_path / "votes.csv") == [
         ("1,600 of 1,600 items are not mention positions (first: 'r0', row 2).", "votes.csv"),
     ]
-
-
-def test_coders_with_different_words(tmp_path: Path) -> None:
-    (tmp_path / "ana.conll").write_text(CONLL, "utf-8")
-    (tmp_path / "ben.conll").write_text(CONLL.replace("fed", "saw"), "utf-8")
-    ((what, where),) = problems([tmp_path / "ana.conll", tmp_path / "ben.conll"])
-    assert what == (
-        "The words of 'nw/tiny' differ between coders: at word 8, it is 'saw' for ben and it is "
-        "'fed' for ana."
-    )
-    assert where == "ben.conll, line 11 and ana.conll, line 11"
-    short = CONLL.replace("nw/tiny 0 3 . . * - - - spk * -\n\n#end", "\n#end")
-    (tmp_path / "ben.conll").write_text(short, "utf-8")
-    assert (
-        "the text ends for ben" in problems([tmp_path / "ana.conll", tmp_path / "ben.conll"])[0][0]
-    )
-
-
-def test_one_coder_twice(tmp_path: Path) -> None:
-    (tmp_path / "a.conll").write_text(CONLL + CONLL, "utf-8")
-    assert problems(tmp_path / "a.conll")[0] == (
-        "The coder 'a' has the document 'nw/tiny' twice.",
-        "a.conll and a.conll",
-    )
 
 
 @pytest.mark.parametrize(
@@ -248,38 +222,3 @@ def test_utf16_with_its_mark_and_files_of_no_format(tmp_path: Path) -> None:
     # a file that is named like coreference is not passed over
     (other / "ana.conll").write_text("", "utf-8")
     assert problems(other)[0][0] == "The file has no documents."
-
-
-@pytest.mark.parametrize(
-    ("paths", "options", "what"),
-    [
-        ("gone.conll", {}, "The file does not exist."),
-        (3, {}, "A file name was expected, but this is 'int'."),
-        ([3], {}, "A file name was expected, but this is 'int'."),
-        ([], {}, "No files were given."),
-        (".", {"format": "conl"}, "Unknown format 'conl'."),
-        (".", {"crossing": "yes"}, "crossing='yes' is unknown."),
-    ],
-)
-def test_wrong_requests(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    paths: object,
-    options: dict[str, str],
-    what: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert problems(paths, **options)[0][0] == what
-
-
-def test_a_problem_of_many_files_is_told_once_with_their_number(tmp_path: Path) -> None:
-    for n in range(7):
-        words = " ".join(["word"] * (n + 2))
-        (tmp_path / f"d{n}.txt").write_text(words)
-        marks = [f"T{k}\tPER {5 * k} {5 * k + 4}\tword\n" for k in range(n + 2)]
-        (tmp_path / f"d{n}.ann").write_text("".join(marks))
-    with pytest.raises(am.errors.AnnotationError) as refused:
-        read(tmp_path)
-    (only,) = refused.value.problems
-    assert "No relation of coreference" in only.what
-    assert only.where.endswith("d0.ann and 6 more files")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import json
+import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from coref_files import (
@@ -21,12 +22,35 @@ from coref_files import (
 
 import annomodels as am
 from annomodels.coref import Document, agreement, pair_agreement, read
-from annomodels.errors import AnnotationError
+
+FILE = Path(__file__).resolve().parents[1] / "cases" / "coref_readings.toml"
+READINGS = tomllib.loads(FILE.read_text("utf-8"))
 
 
 def clusters(text: Document) -> list[list[str]]:
     (layer,) = text.layers.values()
     return [[span.name for _, span in sorted(group)] for group in layer.groups]
+
+
+@pytest.mark.parametrize("case", READINGS.values(), ids=READINGS)
+def test_a_file_is_read_as_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in case["files"].items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(content, "utf-8")
+    for text, expected in zip(
+        read(case["path"], **case.get("options", {})), case["texts"], strict=True
+    ):
+        named = {
+            coder: [[span.name for _, span in sorted(group)] for group in layer.groups]
+            for coder, layer in text.layers.items()
+        }
+        assert named == expected["clusters"]
+        assert list(text.notes) == expected.get("notes", [])
+        assert text.id == expected.get("id", text.id)
+        assert text.genre == expected.get("genre", text.genre)
 
 
 def test_all_formats_say_the_same(tmp_path: Path) -> None:
@@ -93,31 +117,6 @@ def test_brat_and_mmax_of_two_coders_in_folders(tmp_path: Path) -> None:
     assert pair_agreement(text).mean == 1
 
 
-def test_brat_chains_by_label_are_asked_about_and_read(tmp_path: Path) -> None:
-    write_brat(tmp_path / "b")
-    rows = ["T1\tDog-1 0 7\tThe dog", "T2\tAna-2 13 16\tshe", "T3\tAna-2 29 32\tAna",
-            "T4\tDog-1 37 39\tit", "T5\tPRON 37 39\tit", "T6\tPRON 13 16\tshe"]  # fmt: skip
-    path = tmp_path / "b" / "tiny.ann"
-    path.write_text("\n".join([*rows, "R1\tappos Arg1:T1 Arg2:T4"]) + "\n", "utf-8")
-    with pytest.raises(AnnotationError) as caught:
-        read(path)
-    said = str(caught.value)
-    assert "No relation of coreference was found among 4 mentions" in said
-    assert "other types: appos (1)" in said
-    assert "chain_from='label'" in said
-    assert "'Ana-2', 'Dog-1'" in said
-    (text,) = read(path, chain_from="label")
-    assert clusters(text) == [["0-1", "9"], ["3", "7"]]
-    assert text.notes[0] == "b: 4 mentions in 2 chains. Labels that do not name a chain: 'PRON'."
-    (other,) = read(path, relations=["appos"])
-    assert ["0-1", "9"] in clusters(other)
-    path.write_text("T1\tDog-1 0 7\tThe dog\nT2\tAna-2 13 16\tshe\n", "utf-8")
-    with pytest.raises(AnnotationError, match="No two mentions have the same label"):
-        read(path, chain_from="label")
-    with pytest.raises(AnnotationError, match="Use 'relations' or 'label'"):
-        read(path, chain_from="type")  # type: ignore[arg-type]
-
-
 def test_a_brat_project_of_two_coders(formats: Path) -> None:
     (text,) = read(formats / "brat")
     assert text.coders == ("ana", "ben")
@@ -160,44 +159,6 @@ def test_mmax_pointers_are_readings(tmp_path: Path) -> None:
     other = am.coref.Layer("q", layer.markables, layer.judgments)
     two = text.with_layers({"p": layer, "q": other})
     assert agreement(two, "incl-").value == 1
-
-
-def test_conll_keeps_the_copy_that_was_opened_first(tmp_path: Path) -> None:
-    rows = [
-        "#begin document (t);",
-        "t 0 0 a x (1(3(3",
-        "t 0 1 b x 3)1)3)",
-        "t 0 2 c x (1)",
-        "t 0 3 d x (3)",
-    ]
-    (tmp_path / "t.conll").write_text("\n".join([*rows, "", "#end document"]), "utf-8")
-    (text,) = read(tmp_path / "t.conll")
-    assert clusters(text) == [["0-1", "2"], ["3"]]
-    assert text.notes == ("t: 2 mentions on words that were already marked; the first is kept.",)
-
-
-def test_conll_parts_are_documents_and_crossing_can_be_allowed(tmp_path: Path) -> None:
-    part = "#begin document (bc/x); part 00{}\na (1\nb (2\nc 1)\nd 2)\n\n#end document\n"
-    (tmp_path / "x.conll").write_text(part.format(0) + part.format(1), "utf-8")
-    found = read(tmp_path / "x.conll", crossing="keep")
-    assert [(text.id, text.genre) for text in found] == [("bc/x", "bc"), ("bc/x#1", "bc")]
-    assert clusters(found[0]) == [["0-2"], ["1-3"]]
-
-
-def test_json_with_gaps_coders_and_chains_by_sentence(tmp_path: Path) -> None:
-    lines = [
-        {"doc_key": "a", "coder": "x", "sentences": [["p", "q", "r"]],
-         "clusters": [[[[0, 0], [2, 2]], [1, 1]]]},
-        {"doc_key": "a", "coder": "y", "sentences": [["p", "q", "r"]], "genre": "g",
-         "clusters": [[{"tokens": [0, 2]}], [[1, 1]]]},
-        {"id": "b", "sentences": [{"tokens": [{"text": "p"}]}, {"tokens": [{"text": "q"}]}],
-         "coref_chains": [[[0, 0, 0], [1, 0, 0]]]},
-    ]  # fmt: skip
-    (tmp_path / "f.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    one, two = read(tmp_path / "f.jsonl")
-    assert one.coders == ("x", "y")
-    assert [span.name for _, span in one.shared()] == ["0+2", "1"]
-    assert clusters(two) == [["0", "1"]]
 
 
 def test_chain_tables_with_several_chains_of_one_mention(tmp_path: Path) -> None:

@@ -67,13 +67,18 @@ def streamed_html(streamed_page):
     return streamed_page.read_text("utf-8")
 
 
-@pytest.fixture(params=["crowd", "hostile", "streamed"])
+@pytest.fixture(scope="module", params=["crowd", "hostile", "streamed"])
 def html(request):
     return request.getfixturevalue(f"{request.param}_html")
 
 
-def test_the_page_is_sound_markup_with_one_name_for_each_part(html):
-    markup = Markup(html)
+@pytest.fixture(scope="module")
+def markup(html):
+    """Elements of a page, which is parsed once for all tests."""
+    return Markup(html)
+
+
+def test_the_page_is_sound_markup_with_one_name_for_each_part(markup):
     ids = Counter(attrs["id"] for _, attrs in markup.elements if "id" in attrs)
     assert max(ids.values()) == 1
     for _, attrs in markup.elements:
@@ -83,16 +88,14 @@ def test_the_page_is_sound_markup_with_one_name_for_each_part(html):
             assert attrs["href"][1:] in ids
 
 
-def test_the_page_loads_nothing(html):
-    markup = Markup(html)
+def test_the_page_loads_nothing(markup, html):
     for tag, attrs in markup.elements:
         for name in ("src", "href", "srcset", "poster", "action", "data"):
             assert attrs.get(name, "#")[:1] == "#" or attrs[name].startswith("data:"), (tag, attrs)
     assert not re.findall(r"@import|url\((?!#|&#34;#)", html)
 
 
-def test_the_policy_lets_only_the_scripts_of_the_page_run(html):
-    markup = Markup(html)
+def test_the_policy_lets_only_the_scripts_of_the_page_run(markup, html):
     (policy,) = (m["content"] for m in markup.named("meta") if "http-equiv" in m)
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe-eval" not in policy
@@ -103,8 +106,7 @@ def test_the_policy_lets_only_the_scripts_of_the_page_run(html):
     assert not [attrs for _, attrs in markup.elements if any(n.startswith("on") for n in attrs)]
 
 
-def test_people_who_do_not_see_or_do_not_use_a_mouse_are_served(html):
-    markup = Markup(html)
+def test_people_who_do_not_see_or_do_not_use_a_mouse_are_served(markup):
     assert markup.named("html")[0]["lang"] == "en"
     assert all(h.get("scope") in {"col", "row"} for h in markup.named("th"))
     assert len(markup.named("caption")) == len(markup.named("table"))
