@@ -3,9 +3,9 @@
 # Stages are the warm-up, then samples of doubling length until the chains mix. All chains advance
 # together, with one round of calls per iteration: each place draws the states of its items for all
 # chains, and the parameters are drawn here. Class probabilities under the stored draws are summed
-# where the items are. The draws equal those of a run in memory, bit for bit, because counts are
-# integers and random numbers depend on chain, iteration and item. Sums that are lost with a machine
-# are recomputed from the stored parameters. If calls are remote, chains run in groups: while one
+# where the items are, while the chains run; on a cluster at the end, from the stored parameters.
+# The draws equal those of a run in memory, bit for bit, because counts are integers and random
+# numbers depend on chain, iteration and item. If calls are remote, chains run in groups: while one
 # group waits for answers, the machines work for another. Chains also run in groups if there are
 # fewer parts than threads; each thread then has its own chains.
 
@@ -25,19 +25,17 @@ from annomodels.engines.kept import DrawStore, traced, watched_of
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.held import Block
 from annomodels.engines.source.itemsums import Stage, with_room
-from annomodels.engines.source.jobs import Batch, Keeping, items, missing, recounted, sampled
+from annomodels.engines.source.jobs import Keeping, items, sampled
 from annomodels.engines.source.spread import Spread
 from annomodels.errors import EngineError, Option
+from annomodels.executors.team import Remote
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import Floats
 
-RECOUNTS = 10
 # labels * classes processed in one call, which takes about 0.1 s
 CALL = 20_000_000
-# bytes of parameters that are sent at a time for a recount
-RECOUNT_BYTES = 32_000_000
 # groups of chains wait for each other after every slice
 GROUPED_SLICE_SECONDS = 5.0
 SLICE_SECONDS = 0.4
@@ -263,8 +261,6 @@ class Run:
                     stop.set()
 
         self.interrupts.check()
-        if not self.spread.complete:  # so that data are sent only once
-            self.step(list(range(len(self.chains))), thin, kept)
         if len(self.groups) == 1:
             advance(self.groups[0])
         else:
@@ -326,7 +322,7 @@ class Run:
         behind = [n for n in group if self.chains[n].iteration == iteration]
         keep = kept is not None and iteration % thin == 0
         keeping = None
-        if keep and kept is not None and behind == group:
+        if keep and kept is not None and behind == group and self.spread.here:
             first, orders = kept[group[0]], [self.chains[n].order() for n in group]
             keeping = Keeping(self.of_stage(self.stage, first.length), first.n, orders, group)
         parameters = [self.chains[n].passing(self.spread.here) for n in behind]
@@ -352,41 +348,13 @@ class Run:
         # if the last stage was cut short, the one before it counts
         whole = self.stages[-1][1] == self.first_thin * 2 ** (self.stage - 1)
         stage = self.of_stage(self.stage if whole else self.stage - 1, kept[0].length)
-        where = len(self.chains), stage, n
-        for _ in range(RECOUNTS):
-            lacking = {
-                (c, b)
-                for part in self.spread.each(missing, *where)
-                for c, batches in enumerate(part)
-                for b in batches
-            }
-            self._recount(kept, sorted(lacking), stage, n)
-            answers = self.spread.each(items, *where, finish)
-            results = [answer for answer in answers if answer is not None]
-            if len(results) == len(answers):
-                self.settings.tell("items", 1.0)
-                gaps = np.sum([gap for _, gap in results], axis=0)
-                return [value for value, _ in results], gaps
-        raise EngineError("Parts of the data were lost repeatedly: check the cluster's workers.")
-
-    def _recount(
-        self, kept: list[DrawStore], lacking: list[tuple[int, int]], stage: Stage, n: int
-    ) -> None:
-        """Send stored parameters, some batches at a time, to partitions whose sums lack them."""
-        if not lacking:
-            return
-        size = stage.length * kept[0].arrays["confusion"][0].nbytes
-        at_once = max(1, RECOUNT_BYTES // size)
-        for lo in range(0, len(lacking), at_once):
-            self.settings.tell("items", lo / len(lacking), "counting again what was lost")
-            some = [self._batch(kept[c], c, b, n) for c, b in lacking[lo : lo + at_once]]
-            self.spread.each(recounted, self.model, stage, some)
-
-    def _batch(self, kept: DrawStore, chain: int, number: int, n: int) -> Batch:
-        lo, hi = number * kept.length, min((number + 1) * kept.length, n)
         # without item states, P(truth) depends on prevalence and confusion only
-        names = ("prevalence", "confusion") if self.chains[0].own is None else tuple(kept.arrays)
-        return Batch(chain, lo, {name: kept.arrays[name][lo:hi] for name in names})
+        names = ("prevalence", "confusion") if self.chains[0].own is None else kept[0].arrays
+        draws = [{name: part.arrays[name][:n] for name in names} for part in kept]
+        self.settings.tell("items", 0.0)
+        found = self.spread.each(items, self.model, stage, draws, finish)
+        self.settings.tell("items", 1.0)
+        return [value for value, _ in found], np.sum([gap for _, gap in found], axis=0)
 
 
 def _groups(chains: int, spread: Spread) -> list[list[int]]:
@@ -397,5 +365,6 @@ def _groups(chains: int, spread: Spread) -> list[list[int]]:
     if spread.here and len(parts) % team.places and len(parts) < 2 * team.places:
         n = min(team.places, chains)
     else:
-        n = 1 if streamed else min(team.rounds, chains)
+        rounds = team.rounds if isinstance(team, Remote) else 1
+        n = 1 if streamed else min(rounds, chains)
     return [[int(c) for c in group] for group in np.array_split(np.arange(chains), n)]

@@ -27,7 +27,7 @@ from annomodels.engines.layer import draw_layer
 from annomodels.engines.run import chain_keys, room_for
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source, alike
-from annomodels.engines.source.spread import Spread, repeated
+from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.stacked import (
     Layer,
     believed,
@@ -75,12 +75,14 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     merged = alike(source, place, copies)
     about = Dependence(exchangeable=exchangeable, noise=seen.by_chance)
 
-    def run_(spread: Spread) -> RawResult:
-        result = _stacked(model, spread, source, about, settings)
-        result.attrs["copies"] = [[int(j) for j in group] for group in copies]
-        return result
-
-    return repeated(run_, merged, crew, settings)
+    try:
+        with Spread(merged, crew) as spread:
+            result = _stacked(model, spread, source, about, settings)
+    finally:
+        if crew is not settings.executor:
+            crew.close()
+    result.attrs["copies"] = [[int(j) for j in group] for group in copies]
+    return result
 
 
 def _first_labels(source: Source) -> Coded:
@@ -114,13 +116,13 @@ def _stacked(
     with Interrupts(True) as interrupts:
         dependence = measured(stack, spread, about, settings)
         stopped = "time limit" if clock.over else "interrupted" * interrupts.noted
-        told = spread.each(mixed, stack, dependence)
+        told = spread.storing(mixed, stack, dependence)
         log_known, truth = (np.concatenate(each) for each in zip(*told, strict=True))
         some = slice(None, None, max(1, -(-len(truth) // MOST_KNOWN)))
         log_known, truth = log_known[some], truth[some]
         layer = draw_layer(stack, log_known, truth, dependence, settings.seed, source.n_items)
         whole = source.finish is None
-        found = spread.each(believed, layer, source.finish, whole)
+        found = spread.storing(believed, layer, source.finish, whole)
         of_items = source.gathered([each for each, *_ in found])
     stopped = stopped or "interrupted" * interrupts.noted
     # From here on P(truth) must not be lost: the caller records signals. It starts after the
@@ -188,7 +190,8 @@ def climbed(
     rows, sizes = np.zeros((source.n_rows, k, k)), np.zeros(k)
     for step in range(PASSES):
         settings.tell(stage, step / PASSES)
-        parts = spread.sum(weighed, log_rows, log_prevalence, correlation)
+        given = log_rows, log_prevalence, correlation
+        parts = spread.sum(weighed, *given)
         counts, sizes = (each / UNIT for each in parts)
         # counts are [coder * labels + label, truth]
         by_truth = counts.reshape(-1, k, k).transpose(0, 2, 1)
@@ -198,6 +201,8 @@ def climbed(
         if step and np.abs(counts - before).sum() <= ARRIVED * counts.sum():
             break
         before = counts
+    if not spread.here:  # what a sum stores is lost there
+        spread.storing(weighed, *given)
     return rows, sizes
 
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import reduce
+from typing import Any
 
 from annomodels.types import AnyArray
 
@@ -15,12 +16,7 @@ LABELS_PER_CELL = 4
 # number of calls per thread that may run ahead of the next result
 AHEAD = 8
 
-type Call[T] = tuple[int, Callable[..., T], tuple[object, ...]]
 Sums = tuple[AnyArray, ...]
-
-
-class Lost(Exception):
-    """The place of a call is gone, or lacks data of the call: call again elsewhere."""
 
 
 def add(first: Sums, *others: Sums) -> Sums:
@@ -33,8 +29,6 @@ class Team:
 
     # maximum number of parts per place for large data in memory
     pieces: int = 1
-    # number of rounds of calls that may be in progress at a time
-    rounds: int = 1
 
     def __init__(self, places: int) -> None:
         self.places = max(1, places)
@@ -86,36 +80,24 @@ class Threads(Team):
 
 
 class Remote(Team, ABC):
-    """Remote places, which may be lost."""
+    """Remote places, whose results stay there until they are asked for."""
+
+    # number of rounds of calls that may be in progress at a time
+    rounds: int = 1
 
     @abstractmethod
-    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
-        """Run calls (place, function, arguments); the outcome of a lost call is a `Lost`."""
+    def submit(self, function: Callable[..., object], *arguments: object) -> Any:
+        """Call a function elsewhere, and return a promise; arguments may be promises."""
+        # a result that is lost with its place is computed again, so functions change no argument
 
-    def total(
-        self, calls: Sequence[Call[Sums]]
-    ) -> tuple[Sequence[Sums | Lost | None], Sums | None]:
-        """Run calls that return tuples of arrays; return outcomes, or the sum if none is lost."""
-        found = self.outcomes(calls)
-        sums = [outcome for outcome in found if not isinstance(outcome, Lost)]
-        return (found, None) if len(sums) < len(found) else ([None] * len(found), add(*sums))
+    @abstractmethod
+    def values(self, promises: Sequence[Any]) -> list[Any]:
+        """Wait for results and fetch them."""
+
+    def total(self, promises: Sequence[Any]) -> Sums:
+        """Add results that are tuples of arrays."""
+        return add(*self.values(promises))
 
     def share(self, values: object) -> object:
-        """Send values for all calls of a round to all places; return the argument for calls."""
+        """Return the argument for calls at all places, a promise if it is large."""
         return values
-
-    def deliver(self, place: int, values: object) -> object:
-        """Send values for one call to its place, and return the argument for the call."""
-        del place
-        return values
-
-    def replace(self, place: int) -> None:
-        """Move a lost place to another machine."""
-
-    def settle(self) -> list[int]:
-        """Move places on crowded machines to new machines, and return them."""
-        return []
-
-    def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
-        """Run a call at all places, ignoring lost calls."""
-        self.outcomes([(place, function, arguments) for place in range(self.places)])

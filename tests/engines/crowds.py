@@ -12,7 +12,7 @@ from annomodels.engines.run import Run
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.executors.team import Lost, Remote, Threads
+from annomodels.executors.team import Remote, Threads
 
 
 def shared_set(shared, name):
@@ -87,14 +87,32 @@ def alone(model, codes, start, seed=1, relabel=False):
 class Elsewhere(Remote):
     """A team that is not asked to be here, but is: calls go one after the other."""
 
-    def __init__(self):
-        super().__init__(1)
+    def __init__(self, places=1):
+        super().__init__(places)
 
-    def outcomes(self, calls):
-        out = []
-        for _, function, arguments in calls:
-            try:
-                out.append(function(*arguments))
-            except Lost as lost:
-                out.append(lost)
-        return out
+    def submit(self, function, *arguments):
+        return function(*arguments)
+
+    def values(self, promises):
+        return list(promises)
+
+
+class Forgetful(Elsewhere):
+    """Holds nothing: whatever is asked for is made again, from the partitions on."""
+
+    def submit(self, function, *arguments):
+        return Promise(function, arguments)
+
+    def values(self, promises):
+        return [promise.kept() for promise in promises]
+
+
+class Promise:
+    """A call that is made whenever its result is needed."""
+
+    def __init__(self, function, arguments):
+        self.function, self.arguments = function, arguments
+
+    def kept(self):
+        known = [each.kept() if isinstance(each, Promise) else each for each in self.arguments]
+        return self.function(*known)

@@ -6,13 +6,13 @@ import contextlib
 import logging
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
 from crowds import assert_same, p_truth
 
 import annomodels as am
+from annomodels.errors import EngineError
 
 pytestmark = pytest.mark.slow
 
@@ -85,8 +85,8 @@ def test_many_results_are_added_in_a_tree(client):
     from annomodels.executors.dask import FAN, DaskTeam
 
     crew = DaskTeam(client)
-    calls = [(n % crew.places, divmod, (n, 3)) for n in range(3 * FAN)]
-    _, total = crew.total(calls)
+    calls = [crew.submit(divmod, n, 3) for n in range(3 * FAN)]
+    total = crew.total(calls)
     assert total == (sum(n // 3 for n in range(3 * FAN)), sum(n % 3 for n in range(3 * FAN)))
 
 
@@ -98,18 +98,15 @@ def test_large_parameters_are_shared(client, monkeypatch):
     monkeypatch.setattr(dask, "SHARED_FROM", 10)
     shared = crew.share(np.arange(100))
     assert isinstance(shared, distributed.Future)
-    assert crew.outcomes([(0, np.sum, (shared,)), (1, np.max, (shared,))]) == [4950, 99]
+    assert crew.values([crew.submit(np.sum, shared), crew.submit(np.max, shared)]) == [4950, 99]
 
 
 @pytest.mark.calibration
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
-@pytest.mark.parametrize("settle", [1e9, 0.1], ids=["crowded", "settling"])
-def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, monkeypatch, settle):
-    """Once in the warm-up, once while draws are kept; new machines come, and get work or not."""
-    from annomodels.executors import dask
-
+@pytest.mark.parametrize("due", [("warm-up", "sampling"), ("starting", "items")], ids=str)
+def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, due):
+    """In the middle of both stages, or in the first and in the last step."""
     client = own_client
-    monkeypatch.setattr(dask, "SETTLE", settle)
     _wait_for(client, 3)
     reference = am.fit(data, "hierarchical", **OPTIONS)
     killed: list[int] = []
@@ -120,8 +117,8 @@ def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, m
         os.kill(killed[-1], signal.SIGKILL)
 
     def progress(stage, share, message):
-        due = {"warm-up": 0, "sampling": 1}.get(stage)
-        if due == len(killed) and share > 0.3:
+        late = share > 0.3 or stage in ("starting", "items")
+        if due[len(killed) :][:1] == (stage,) and late:
             kill()
 
     fit = am.fit(data, "hierarchical", executor=client, partitions=4, progress=progress, **OPTIONS)
@@ -137,72 +134,65 @@ def test_a_stack_whose_sums_died_with_a_machine_is_made_again(data, own_client):
     options = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4}
     reference = am.fit(data, "stack", **options)
     killed: list[int] = []
-    told: list[str] = []
 
     def progress(stage, share, message):
-        told.append(message)
         if stage == "coders" and not killed:
             killed.append(min(client.run(os.getpid, on_error="ignore").values()))
             os.kill(killed[0], signal.SIGKILL)
 
     fit = am.fit(data, "stack", executor=client, partitions=4, progress=progress, **options)
     assert len(killed) == 1
-    assert "a machine was lost; trying again" in told
     assert_same(fit, reference)
 
 
 @pytest.mark.calibration
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
-def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(client, monkeypatch, tmp_path):
-    """By one that is there, which has two places then, and by a new one when that has come.
-
-    The cluster is that of the other tests: it is whole again at the end.
-    """
-    from annomodels.executors import dask
+def test_a_call_whose_machine_dies_in_the_middle_of_it_is_made_again(own_client, tmp_path):
     from annomodels.executors.dask import DaskTeam
-    from annomodels.executors.team import Lost
 
-    _wait_for(client, 3)
-    crew = DaskTeam(client)
-    with _once(tmp_path / "begun", _kill_home, client, crew.homes[0]):
-        found = crew.outcomes([(0, _hang, (tmp_path / "begun",)), (1, abs, (-1,))])
-    assert isinstance(found[0], Lost)
-    assert found[1] == 1
-    before, there = set(crew.homes), crew._there
-    lost = crew.homes[0]
-    # the new machine may have come already
-    with monkeypatch.context() as patch:
-        patch.setattr(crew, "_there", lambda: {h: n for h, n in there().items() if h in before})
-        crew.replace(0)
-    assert crew.homes[0] != lost
-    assert crew.outcomes([(0, abs, (-2,))]) == [2]
-    assert len(set(crew.homes)) == 2
-    _wait_for(client, 3)
-    monkeypatch.setattr(dask, "SETTLE", 0.0)
-    assert len(crew.settle()) == 1
-    assert len(set(crew.homes)) == 3
-    assert crew.settle() == []
+    _wait_for(own_client, 3)
+    crew = DaskTeam(own_client)
+    assert crew.places == 3
+    begun = tmp_path / "begun"
+    assert crew.values([crew.submit(_dies_once, begun, 5), crew.submit(abs, -1)]) == [5, 1]
 
 
 @pytest.mark.calibration
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
-def test_a_call_is_lost_with_the_machine_it_went_to_wherever_its_place_is_now(own_client, tmp_path):
-    """Another group of chains may have noticed first, and have moved the place."""
+def test_a_call_that_kills_every_machine_ends_the_run_with_one_sentence(own_client):
     from annomodels.executors.dask import DaskTeam
-    from annomodels.executors.team import Lost
 
-    _wait_for(own_client, 3)
     crew = DaskTeam(own_client)
-    home = crew.homes[0]
+    with pytest.raises(EngineError, match="check the cluster's workers"):
+        crew.values([crew.submit(_dies)])
 
-    def kill_and_move():
-        _kill_home(own_client, home)
-        crew.homes[0] = crew.homes[1]
 
-    with _once(tmp_path / "begun", kill_and_move):
-        (found,) = crew.outcomes([(0, _hang, (tmp_path / "begun",))])
-    assert isinstance(found, Lost)
-    assert home in str(found)
+@pytest.mark.calibration
+def test_a_cluster_without_a_machine_is_said_so(monkeypatch):
+    from annomodels.executors import dask
+
+    monkeypatch.setattr(dask, "PATIENCE", 0.1)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as empty,
+        pytest.raises(EngineError, match=r"has had no worker for 0\.1 s\. Start workers\."),
+    ):
+        dask.DaskTeam(empty)
+
+
+@pytest.mark.calibration
+def test_machines_that_are_all_gone_are_said_so(monkeypatch):
+    from annomodels.executors import dask
+
+    monkeypatch.setattr(dask, "PATIENCE", 1.0)
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        crew = dask.DaskTeam(client)
+        cluster.scale(0)
+        with pytest.raises(EngineError, match=r"has had no worker for 1 s\. Start workers\."):
+            crew.values([crew.submit(abs, -1)])
 
 
 def _wait_for(client, number):
@@ -221,31 +211,13 @@ def _wait_for(client, number):
     raise AssertionError("no new machine came")
 
 
-def _hang(begun):
-    """Say so in a file that the call has begun, and do not end."""
-    import time
-
-    begun.touch()
-    while True:
-        time.sleep(60)
-
-
-@contextlib.contextmanager
-def _once(begun, call, *args):
-    """Call something, in a thread, as soon as a file is there."""
-    import time
-
-    def wait():
-        while not begun.exists():
-            time.sleep(0.01)
-        call(*args)
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    yield
-    thread.join()
+def _dies_once(begun, value):
+    """Kill the machine of the first call; the next one finds a file and returns."""
+    if not begun.exists():
+        begun.touch()
+        _dies()
+    return value
 
 
-def _kill_home(client, home):
-    with contextlib.suppress(Exception):
-        os.kill(client.run(os.getpid, workers=[home])[home], signal.SIGKILL)
+def _dies():
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from crowds import Elsewhere, assert_same, draws, p_truth, simulate
+from crowds import Elsewhere, Forgetful, assert_same, draws, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import run
@@ -21,7 +21,7 @@ from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import expectation_of, gaps_of, state_from_shares, vote_shares
 from annomodels.errors import NotApplicable
-from annomodels.executors.team import Lost, Threads
+from annomodels.executors.team import Threads
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 
@@ -120,31 +120,12 @@ def test_stages_that_go_on_are_the_same():
     assert_same(am.fit(data, "hierarchical", executor="threads", threads=2, **options), wanted)
 
 
-class Forgetful(Elsewhere):
-    """Loses what it holds now and then: a cluster whose machines come and go."""
-
-    def __init__(self):
-        super().__init__()
-        self.calls = self.lost = 0
-
-    def outcomes(self, calls):
-        self.calls += 1
-        if self.calls % 37 == 0:
-            from annomodels.engines.source.elsewhere import forget
-
-            self.lost += 1
-            forget(calls[0][2][0])
-            return [Lost("gone") for _ in calls]
-        return super().outcomes(calls)
-
-
 @pytest.mark.parametrize("rounds", [1, 2])
-def test_what_is_lost_is_sent_again_and_counted_again(data, reference, rounds):
-    """Also where chains go in groups, each of which may find that the data are gone."""
-    crew = Forgetful()
+def test_what_is_lost_is_made_again(data, reference, rounds):
+    """Also where chains go in groups, which call from threads of their own."""
+    crew = Forgetful(places=2)
     crew.rounds = rounds
     assert_same(am.fit(data, "hierarchical", executor=crew, partitions=3, **OPTIONS), reference)
-    assert crew.lost > 3
 
 
 def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data, monkeypatch):
@@ -190,32 +171,14 @@ def test_an_error_in_one_group_of_chains_ends_the_run(data):
         rounds = 2
         calls = 0
 
-        def outcomes(self, calls):
+        def values(self, promises):
             self.calls += 1
             if self.calls == 20:
                 raise ValueError("broken")
-            return super().outcomes(calls)
+            return super().values(promises)
 
     with pytest.raises(ValueError, match="broken"):
         am.fit(data, "hierarchical", executor=Broken(), **OPTIONS)
-
-
-def test_what_a_killed_run_left_behind_is_dropped(data):
-    from annomodels.engines.source import elsewhere as held
-
-    before = set(held.HELD)  # of runs that other tests have open
-    parts = cut(encode(data, collapse=False), 1).partitions
-    held.carry_out("killed", [0], lambda block: None, (), False, parts)
-    held.carry_out("new", [0], lambda block: None, (), False, parts)
-    assert {("killed", 0), ("new", 0)} <= set(held.HELD)
-    held.HEARD["killed"] -= 2 * held.IDLE
-    held.carry_out("newer", [0], lambda block: None, (), False, parts)
-    assert ("killed", 0) not in held.HELD
-    with pytest.raises(Lost):
-        held.carry_out("killed", [0], lambda block: None, (), False, None)
-    for token in ("killed", "new", "newer"):
-        held.forget(token)
-    assert set(held.HELD) == before
 
 
 @pytest.mark.parametrize("model", FAMILY)

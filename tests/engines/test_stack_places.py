@@ -6,15 +6,11 @@ import signal
 
 import numpy as np
 import pytest
-from crowds import Elsewhere, alone, p_truth, simulate
+from crowds import Elsewhere, Forgetful, alone, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import stacking
-from annomodels.engines.source import elsewhere
 from annomodels.engines.source.jobs import Keeping, sampled
-from annomodels.engines.source.partition import cut
-from annomodels.engines.source.spread import Forgotten, repeated
-from annomodels.errors import EngineError
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 
@@ -61,40 +57,10 @@ def test_here_in_threads_and_in_parts(data, reference, where):
     assert_same(am.fit(data, "stack", **where, **OPTIONS), reference)
 
 
-class Forgetful(Elsewhere):
-    """Loses what it holds at some calls."""
-
-    def __init__(self, at):
-        super().__init__()
-        self.calls, self.at, self.lost = 0, at, 0
-
-    def outcomes(self, calls):
-        self.calls += 1
-        if self.calls in self.at:
-            self.lost += 1
-            for token, _ in list(elsewhere.HELD):
-                elsewhere.forget(token)
-        return super().outcomes(calls)
-
-
-@pytest.mark.few("1")
-@pytest.mark.parametrize("nth", [1, 20, -1], ids=str)
-def test_what_was_lost_with_a_machine_is_made_again(data, reference, nth):
-    """In the first pass, while the mode is sought, and when truths are drawn last."""
-    options = {"partitions": 3, **OPTIONS}
-    whole = Forgetful(set())
-    am.fit(data, "stack", executor=whole, **options)
-    crew = Forgetful({nth if nth > 0 else whole.calls - 1})
-    assert_same(am.fit(data, "stack", executor=crew, **options), reference)
-    assert crew.lost == 1
-
-
-def test_a_machine_that_is_lost_again_and_again_ends_the_run(data):
-    def run(spread):
-        raise Forgotten("gone")
-
-    with pytest.raises(EngineError, match="gone"):
-        repeated(run, cut(encode(data, collapse=False), 2), Elsewhere(), stacking.Settings())
+def test_what_was_lost_with_a_machine_is_made_again(data, reference):
+    """Every block, and every stage of its mixture, each time that it is needed."""
+    some = {**OPTIONS, "executor": Forgetful(places=2), "partitions": 3}
+    assert_same(am.fit(data, "stack", **some), reference)
 
 
 def test_a_call_that_is_made_again_counts_once(data):

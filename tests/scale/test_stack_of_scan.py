@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from scans import crowd, in_blocks, truths
 import annomodels as am
 from annomodels.engines import stacking
 from annomodels.errors import AnnotationError
+from annomodels.executors.team import Remote
 from annomodels.fitting.run import default_model
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.gold.coverage import wrong_interval
@@ -102,6 +105,30 @@ def test_threads_give_the_same(both: tuple[am.Fit, am.Fit], data: Scanned) -> No
         draws, reference = (fit.tree["posterior"][name].values for fit in (found, both[0]))
         assert np.array_equal(draws, reference)
     pd.testing.assert_frame_equal(truths(found), truths(both[0]))
+
+
+class Away(Remote):
+    """Two places whose results are sent back and forth."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+
+    def submit(self, function: Callable[..., object], *arguments: object) -> Any:
+        return pickle.loads(pickle.dumps(function(*arguments)))
+
+    def values(self, promises: Sequence[Any]) -> list[Any]:
+        return list(promises)
+
+
+def test_blocks_are_read_where_the_calls_are(both: tuple[am.Fit, am.Fit], data: Scanned) -> None:
+    found = am.fit(data, executor=Away(), **RUN)
+    for name in ("prevalence", "confusion"):
+        draws, reference = (fit.tree["posterior"][name].values for fit in (found, both[0]))
+        assert np.array_equal(draws, reference)
+    pd.testing.assert_frame_equal(truths(found), truths(both[0]))
+    here, away = (am.fit(data, "hierarchical", executor=each, **RUN) for each in (None, Away()))
+    assert np.array_equal(*(fit.tree["posterior"]["confusion"].values for fit in (here, away)))
+    pd.testing.assert_frame_equal(truths(away), truths(here), rtol=1e-9)
 
 
 def test_the_page_gives_the_interval_of_wrong_labels(

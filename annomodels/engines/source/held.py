@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from copy import copy
 
 import numpy as np
 
@@ -24,7 +24,22 @@ class Block:
         self.held = _opened(codes) if alone or not partition.streamed else None
         self.sums: dict[int, ItemSums] = {}
         # data that jobs store for later jobs
-        self.memory: dict[str, Any] = {}
+        self.memory: dict[str, AnyArray] = {}
+
+    def copied(self) -> Block:
+        """Return a block that shares the labels only, so that a job does not change this one."""
+        other = copy(self)
+        if self.held is not None:  # labels that came from another machine are read-only
+            arrays, weight = self.held
+            other.held = tuple(map(writable, arrays)), writable(weight)
+        other.sums, other.scratch = {}, ""
+        other.memory = {name: np.array(values) for name, values in self.memory.items()}
+        return other
+
+    def __sizeof__(self) -> int:
+        # by which Dask decides whether to move it
+        arrays = [] if self.held is None else [*self.held[0], self.held[1]]
+        return sum(values.nbytes for values in [*arrays, *self.memory.values()])
 
     def open(self) -> tuple[tuple[AnyArray, ...], AnyArray]:
         """Return the first arguments of a pass, and the item weights; may read a file."""

@@ -11,7 +11,7 @@ import numpy as np
 from annomodels.engines.given import given_by, weigh
 from annomodels.engines.kept import total_gaps
 from annomodels.engines.source.held import Block, writable
-from annomodels.engines.source.itemsums import Stage, item_means
+from annomodels.engines.source.itemsums import ItemSums, Stage, item_means
 from annomodels.engines.source.partition import Finish
 from annomodels.models.base import Model, State
 from annomodels.types import AnyArray, Floats, Ints
@@ -33,15 +33,6 @@ class Keeping:
     draw: int  # number of the draw in the stage
     orders: Sequence[Ints]  # new position of each class, for each chain
     chains: Sequence[int]  # numbers of the chains
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Stored parameters of successive draws of one chain."""
-
-    chain: int  # numbers of the chain and of the first draw
-    first: int
-    draws: dict[str, AnyArray]  # variables that determine P(truth), [draw, ...]
 
 
 def parameters_of(state: State, here: bool) -> Parameters:
@@ -113,32 +104,33 @@ def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
     return (total_gaps(known, block.open()[1]),)
 
 
-def missing(block: Block, chains: int, stage: Stage, n: int) -> list[list[int]]:
-    """Return, for each chain, the batches of `n` draws that the sums lack."""
-    return [block.sums_of(c, stage).missing(n) for c in range(chains)]
-
-
-def recounted(block: Block, model: Model, stage: Stage, batches: Sequence[Batch]) -> None:
-    """Add missing batches of draws to the sums again, from their parameters."""
-    for batch in batches:
-        held = block.sums_of(batch.chain, stage)
-        if batch.first // stage.length in held.closed:
-            continue
-        held.drop()
-        items = block.open()
-        for n in range(len(batch.draws["prevalence"])):
-            weigh(*items, given_by(model, {name: v[n] for name, v in batch.draws.items()}), held)
-            held.note(batch.first + n)
-
-
 def items(
-    block: Block, chains: int, stage: Stage, n: int, finish: Finish
-) -> tuple[Any, Floats] | None:
-    """Return the means of `n` draws of all chains or the result of `finish`; None if incomplete."""
-    if any(missing(block, chains, stage, n)):
-        return None
-    means = item_means([block.sums_of(c, stage) for c in range(chains)], n)
+    block: Block,
+    model: Model,
+    stage: Stage,
+    draws: Sequence[dict[str, AnyArray]],
+    finish: Finish,
+) -> tuple[Any, Floats]:
+    """Return the means of the draws of all chains, or the result of `finish` on them."""
+    sums = [block.sums_of(c, stage) for c in range(len(draws))]
+    for part, values in zip(sums, draws, strict=True):
+        _complete(block, model, part, values)
+    means = item_means(sums, len(draws[0]["prevalence"]))
     return (means if finish is None else finish(block.partition, means)), means.gaps
+
+
+def _complete(block: Block, model: Model, sums: ItemSums, draws: dict[str, AnyArray]) -> None:
+    """Add the draws that the sums lack: all of them if the iterations ran elsewhere."""
+    n = len(draws["prevalence"])
+    if not sums.missing(n):
+        return
+    sums.drop()
+    arrays = block.open()
+    for batch in sums.missing(n):
+        for draw in range(batch * sums.length, min((batch + 1) * sums.length, n)):
+            values = {name: each[draw] for name, each in draws.items()}
+            weigh(*arrays, given_by(model, values), sums)
+            sums.note(draw)
 
 
 def _soft(

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import cast
 
-from annomodels.data.schema import RawResult
-from annomodels.engines.settings import Settings
-from annomodels.engines.source.elsewhere import ATTEMPTS, Elsewhere
+from annomodels.engines.source.elsewhere import Elsewhere
 from annomodels.engines.source.held import Block
 from annomodels.engines.source.partition import Source
-from annomodels.errors import EngineError
 from annomodels.executors.team import Remote, Sums, Team, Threads
-
-
-class Forgotten(EngineError):
-    """A machine was lost with the item data that it stored: the run is repeated."""
-
-
-LOST = "Results for some items were lost with the machine that held them."
 
 
 class Spread:
@@ -36,13 +26,7 @@ class Spread:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.elsewhere is not None:
-            self.elsewhere.close()
-
-    @property
-    def complete(self) -> bool:
-        """Return True if all places have been sent their partitions."""
-        return self.elsewhere is None or self.elsewhere.complete
+        self.elsewhere = None  # the team forgets what nobody can ask for
 
     def sum(self, job: Callable[..., Sums], *arguments: object) -> Sums:
         """Run a job that returns new arrays on all partitions, and add the results."""
@@ -61,6 +45,12 @@ class Spread:
             return self.elsewhere.each(job, arguments)
         return list(self._done(job, arguments))
 
+    def storing[T](self, job: Callable[..., T], *arguments: object) -> list[T]:
+        """Run a job on all partitions, which hold what it stores, and list the results."""
+        if self.elsewhere is not None:
+            return self.elsewhere.storing(job, arguments)
+        return self.each(job, *arguments)
+
     def _done[T](self, job: Callable[..., T], arguments: tuple[object, ...]) -> Iterator[T]:
         """Run a job on the partitions; each thread takes the next one that is left."""
         numbers = range(len(self.source.partitions))
@@ -74,22 +64,3 @@ class Spread:
             # if two threads come here at the same time, the first block counts
             self.blocks.setdefault(number, Block(partitions[number], alone))
         return self.blocks[number]
-
-
-def repeated(
-    run: Callable[[Spread], RawResult], source: Source, crew: Team, settings: Settings
-) -> RawResult:
-    """Run a function that stores data with a team; repeat it if some of the data are lost."""
-    try:
-        for attempt in range(ATTEMPTS):
-            try:
-                with Spread(source, crew) as spread:
-                    return run(spread)
-            except Forgotten:
-                if attempt == ATTEMPTS - 1:
-                    raise
-                settings.tell("items", 0.0, "a machine was lost; trying again")
-        raise AssertionError
-    finally:
-        if crew is not settings.executor:
-            crew.close()

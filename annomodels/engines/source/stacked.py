@@ -10,7 +10,6 @@ import numpy as np
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, room
 from annomodels.engines.source.partition import Finish
-from annomodels.engines.source.spread import LOST, Forgotten
 from annomodels.models.mixtures.stack import layered
 from annomodels.models.mixtures.votes import patterns
 from annomodels.types import AnyArray, Floats, Ints
@@ -70,7 +69,7 @@ def correlated(block: Block, right: Floats) -> tuple[Ints]:
 
     arrays, _ = block.open()
     sums = np.zeros(3, dtype=np.int64)
-    correlated_errors(*arrays, right, _of(block, "log p"), sums)
+    correlated_errors(*arrays, right, block.memory["log p"], sums)
     return (sums,)
 
 
@@ -92,16 +91,10 @@ def mixed(block: Block, stack: Stack, dependence: Dependence) -> tuple[Floats, I
     log_q = room((block.n_items, block.n_labels), block.scratch)
     starts, _, gold = block.open()[0]
     votes = _votes(block).astype(float)
-    log_q[:] = stack.log_mixture(_of(block, "log p"), np.diff(starts), votes, dependence)
+    log_q[:] = stack.log_mixture(block.memory["log p"], np.diff(starts), votes, dependence)
     block.memory["log mixture"] = log_q
     known = gold >= 0
     return log_q[known], gold[known].astype(np.int64)
-
-
-def _of(block: Block, name: str) -> AnyArray:
-    if name not in block.memory:
-        raise Forgotten(LOST)
-    return np.asarray(block.memory[name])
 
 
 def believed(
@@ -109,7 +102,7 @@ def believed(
 ) -> tuple[Any, Floats | None, Floats | None]:
     """Compute P(truth) of the items, or the result of `finish` on it."""
     # If `whole`, also returns log P(truth) at the mode and of the mixture, [item, truth].
-    log_q, (arrays, _) = _of(block, "log mixture"), block.open()
+    log_q, (arrays, _) = block.memory["log mixture"], block.open()
     gold = arrays[2]
     mean, entropy, mcse = averaged(log_q, layer)
     known = np.flatnonzero(gold >= 0)
@@ -119,7 +112,7 @@ def believed(
     means: Any = ItemMeans(mean, mcse, entropy, np.zeros((1, 1)))
     if finish is not None:
         means = finish(block.partition.whole, means)
-    return (means, _of(block, "log p"), log_q) if whole else (means, None, None)
+    return (means, block.memory["log p"], log_q) if whole else (means, None, None)
 
 
 def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
@@ -144,7 +137,7 @@ def truths_drawn(
     # gold labels among items of unknown truth.
     from annomodels.kernels.mixtures.stacked import stacked_truths
 
-    log_q, best = writable(_of(block, "log mixture")), _of(block, "best").astype(np.int64)
+    log_q, best = writable(block.memory["log mixture"]), block.memory["best"].astype(np.int64)
     arrays, n_rows = _all_coders(block)
     draws, k = tilt.shape
     counts = np.zeros((draws, n_rows * k, k), dtype=np.int64)
