@@ -27,8 +27,8 @@ CHAINS, WARMUP, DRAWS, STEPS, TURNS, LAPS = 4, 4, 500, 20, 3, 21
 
 INTRODUCTION = f"""
 Seconds of the clock for an iteration of the four chains of `am.fit(data, "dawid-skene",
-executor=client)`, in the warm-up and while draws are kept, when P(truth) of all items and its
-entropy are summed as well: K = 5 labels, 5 labels an item, workers of one thread on the same
+executor=client)`, in the warm-up and while draws are kept (P(truth) of all items is added at the
+end, from the kept draws): K = 5 labels, 5 labels an item, workers of one thread on the same
 machine as the scheduler and the process that asks. Medians of {TURNS} runs of {STEPS}
 iterations with one worker and with two in turn; the ratio is the median of those of each turn, with
 the least and the largest beside it. *Two processes, no Dask*: how much two processes get done at a

@@ -227,7 +227,7 @@ def opened(path: Path) -> File:
         with pa.input_stream(str(path)) as stream:
             head = stream.read(HEAD).decode("utf-8-sig", "replace")
     if not head.strip():
-        raise AnnotationError("The file is empty.", name, "Export the labels again.")
+        raise AnnotationError("The file is empty.", name, "Export it again.")
     delimiter = delimiter_of(head)
     padded = is_padded(head, delimiter)
     return File(path, tuple(first_row(head, delimiter, spaces=not padded)), delimiter, padded)
