@@ -32,7 +32,7 @@ class _Words(Formatter):
         if kind.endswith("%"):
             return percent(value, int(kind[:-1] or 0))
         if kind.startswith("?"):
-            return str(format_spec[1:].split("/")[value != 1])
+            return str(format_spec[1:].split("/")[int(value != 1)])
         left = len(value) - NAMED if kind in ("first", "list") else 0
         match kind:
             case "number":

@@ -78,8 +78,6 @@ class Summary:
         parts = [to_html(name, table, ()) for name, table in others]
         order = ""
         if {"state", "probability"} <= set(main):  # the settled items are of little interest
-            main, order = (
-                main.sort_values("probability", kind="stable"),
-                ", least certain first",
-            )
+            main = main.sort_values("probability", kind="stable")
+            order = ", least certain first"
         return "".join([to_html(self.title, main, self.columns, order), *parts, notes])

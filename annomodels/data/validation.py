@@ -395,6 +395,12 @@ def same_numbers(counts: Mapping[str, int], word: str) -> list[str]:
     return [f"Kept apart although they are the same number: {word} {listed}{more}."]
 
 
+APART = (
+    "The coders fall into {} groups with no item in common, so only the model compares coders of "
+    "different groups."
+)
+
+
 def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int]) -> list[str]:
     """List obstacles to comparing coders; parts of the crowd are computed last."""
     if n_coders == 1:
@@ -402,12 +408,7 @@ def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int
     if not shared_items:
         # British, because checks outside this repository search for this sentence
         return ["No item was labelled by two coders, so agreement cannot be measured."]
-    if (parts := components()) > 1:
-        return [
-            f"The coders fall into {parts} groups with no item in common, so only the model "
-            "compares coders of different groups."
-        ]
-    return []
+    return [APART.format(parts)] if (parts := components()) > 1 else []
 
 
 def remarks(item: AnyArray, coder: AnyArray, label: AnyArray) -> list[str]:

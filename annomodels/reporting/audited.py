@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.columns import percent
-from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.words import interval, number
+from annomodels.reporting.words import interval, number, say
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
 
 _ENDS = ("value", "low", "high")
-_HOW = {
-    "audit": "drawn at random by annomodels audit, by predicted label and P(truth), with known "
-    "chances",
-    "random": "drawn at random, each with the same chance",
-    "weights": "drawn at random with unequal chances, as given by their weights",
-    "chosen": "chosen in an unknown way",
-}
 
 
 def folder_of(facts: Facts) -> str:
@@ -52,28 +44,19 @@ def judged(found: Estimate) -> int:
 
 
 def drawing(found: Estimate) -> str:
-    n = judged(found)
-    text = f"An expert judged {counted(n, 'item')} of the {found.n_items:,} without a known label. "
-    if found.by_design and len(found.answers.extra):
-        text += f"{found.n_audited:,} of them {'was' if found.n_audited == 1 else 'were'}"
-    else:
-        text += "It was" if n == 1 else "They were"
-    return f"{text} {_HOW[found.how]}."
+    code = "some_drawn" if found.by_design and len(found.answers.extra) else "all_drawn"
+    how, of = say(f"drawn_{found.how}"), found.n_items
+    return say(code, n=judged(found), of=of, drawn=found.n_audited, how=how)
 
 
 def errors(facts: Facts) -> str:
     """State how many gold labels are still wrong after the audit."""
     found, wrong = said(facts), facts.wrong
     n, known = facts.data.n_items - facts.known_items, judged(found)
-    how = "by the audit" if found.by_design else "by the model"
-    text = (
-        f"{counted(known, 'item has', 'items have')} the true label that an expert gave. "
-        f"Of the other {counted(n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "
-        f"({interval(wrong.gold_low, wrong.gold_high)}), {how}"
-    )
-    if part := of_part(facts):
-        text += f"; this is for {part}"
-    return f"{text}."
+    by, part = "audit" if found.by_design else "model", of_part(facts)
+    words = {"wrong": number(wrong.gold), "ends": interval(wrong.gold_low, wrong.gold_high)}
+    words["part"] = f"; this is for {part}" if part else ""
+    return say("after_audit", known=known, n=n, by=by, **words)
 
 
 def of_part(facts: Facts) -> str:
@@ -88,32 +71,26 @@ def of_part(facts: Facts) -> str:
 def off(found: Estimate) -> str:
     """State the error of the model."""
     wrong = found.row("wrong")
-    ends = f"{number(wrong['low'])} to {number(wrong['high'])}"
-    text = (
-        f"Of {counted(found.n_items, 'gold label')} the model expected {number(wrong['model'])} to "
-        f"be wrong; with the audit, the estimate is {number(wrong['value'])} ({ends})"
-    )
-    if wrong["low"] <= wrong["model"] <= wrong["high"]:
-        return f"{text}. The audit does not contradict the model."
-    edge = 0.5 / found.n_items
-    p = np.clip(np.array([wrong["value"], wrong["model"]]) / found.n_items, edge, 1 - edge)
-    shift = float(np.subtract(*np.log(p / (1 - p))))
-    word = "overconfident" if shift > 0 else "underconfident"
-    return f"{text}: the model was {word}, by {abs(shift):.1f} in log-odds."
+    words = {name: number(wrong[name]) for name in ("model", *_ENDS)}
+    so = ". The audit does not contradict the model"
+    if not wrong["low"] <= wrong["model"] <= wrong["high"]:
+        edge = 0.5 / found.n_items
+        p = np.clip(np.array([wrong["value"], wrong["model"]]) / found.n_items, edge, 1 - edge)
+        shift = float(np.subtract(*np.log(p / (1 - p))))
+        word = "overconfident" if shift > 0 else "underconfident"
+        so = f": the model was {word}, by {abs(shift):.1f} in log-odds"
+    return say("model_off", n=found.n_items, so=so, **words)
 
 
 def panel(found: Estimate) -> list[str]:
     """State the effective number of coders, and compare the best coder with the panel."""
     rows = {row["quantity"]: row for row in found.panel.to_dict("records")}
-    out = []
+    out = list[str]()
     if "effective_coders" in rows:
-        row = rows["effective_coders"]
-        n = len(found.coders)
-        out.append(
-            f"Your {counted(n, 'coder')} are worth {_whole(row['value'])} independent ones (95 % "
-            f"interval {number(row['low'])} to {number(row['high'])}), because their errors on "
-            "the audited items agree."
-        )
+        row, n = rows["effective_coders"], len(found.coders)
+        low, high = number(row["low"]), number(row["high"])
+        worth = _whole(row["value"])
+        out.append(say("effective_coders", n=n, worth=worth, low=low, high=high))
     if "gold_less_best_coder" in rows:
         row, best = rows["gold_less_best_coder"], rows["best_coder"]
         value, low, high = (f"{100 * row[name]:.1f}".replace("-", "−") for name in _ENDS)
@@ -125,11 +102,9 @@ def panel(found: Estimate) -> list[str]:
             if row["high"] < 0
             else ", so it is unclear which of the two is better"
         )
-        out.append(
-            f"The best coder with many labels is {best['coder']}: {share} of the labels are right "
-            f"(95 % interval {least} to {most}); the gold labels of all coders together are "
-            f"{value} percentage points better ({low} to {high}){verdict}."
-        )
+        words = {"best": best["coder"], "share": share, "least": least, "most": most}
+        words |= {"value": value, "low": low, "high": high, "verdict": verdict}
+        out.append(say("best_coder", **words))
     return out
 
 
@@ -141,16 +116,10 @@ def results(facts: Facts) -> str:
     """State the results of an audit for a methods section."""
     found = said(facts)
     if not found.by_design:
-        return (
-            f"{drawing(found)} It is unknown how the judged items were chosen, so no coverage is "
-            "guaranteed."
-        )
+        return say("audit_chosen", drawing=drawing(found))
     row = found.row("accuracy")
     share, low, high = (percent(row[name]) for name in _ENDS)
     alone, *ends = (percent(row[f"audit{end}"]) for end in ("", "_low", "_high"))
-    return (
-        f"{drawing(found)} According to these items and the model together, {share} of the gold "
-        f"labels (95 % interval {low} to {high}) were right before the audited ones were "
-        "corrected; by the audit alone "
-        f"{alone}{f' ({ends[0]} to {ends[1]})' * bool(np.isfinite(row['audit_low']))}."
-    )
+    words = {"share": share, "low": low, "high": high, "alone": alone}
+    words["ends"] = f" ({ends[0]} to {ends[1]})" * bool(np.isfinite(row["audit_low"]))
+    return say("audit_results", drawing=drawing(found), **words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from annomodels.data.columns import clean, percent
@@ -11,7 +10,7 @@ from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_WORTH
 from annomodels.reporting import audited
 from annomodels.reporting.facts import ADVICE, Facts
 from annomodels.reporting.parts import Action, Head
-from annomodels.reporting.words import coders_listed, number
+from annomodels.reporting.words import coders_listed, number, say, whole_ends
 from annomodels.summaries.trust.checks import Check
 
 if TYPE_CHECKING:
@@ -47,14 +46,7 @@ def about(value: float, n: int, low: float, high: float) -> str:
     """
     much = f"About {value:,.0f}" if round(value) else "Probably fewer than 1"
     verb = "is" if round(value) <= 1 else "are"
-    return f"{much} of {counted(n, 'gold label')} {verb} wrong{_ends(low, high, ' ({})')}."
-
-
-def _ends(low: float, high: float, form: str = "{}") -> str:
-    """Write an interval of counts; empty without one."""
-    if not math.isfinite(low + high):
-        return ""
-    return form.format(f"{math.floor(low):,} to {math.ceil(high):,}")
+    return f"{much} of {counted(n, 'gold label')} {verb} wrong{whole_ends(low, high, ' ({})')}."
 
 
 def sentence(facts: Facts) -> str:
@@ -63,10 +55,7 @@ def sentence(facts: Facts) -> str:
         return f"All {counted(facts.data.n_items, 'label')} are decided."
     if of.tested == of.n:
         verb = "is" if round(of.gold) == 1 else "are"
-        return (
-            f"{of.gold:,.0f} of {counted(of.n, 'gold label')} {verb} wrong according to the true "
-            "labels that were held back."
-        )
+        return say("tested_wrong", wrong=of.gold, n=of.n, verb=verb)
     text = about(of.gold, of.n, of.gold_low, of.gold_high)
     if facts.contradicted:
         text = f"{clean(facts.check.sentences[0])} {text}"
@@ -159,7 +148,7 @@ def _check(facts: Facts) -> Action | None:
     if size >= of.n:
         return Action("#check-items", f"Check all {counted(of.n, 'item')}", "then all are known")
     text = f"about {counted(_hours(size), 'hour')}" if size >= 45 else "under an hour"
-    ends = _ends(of.gold_low, of.gold_high, "“{}”")
+    ends = whole_ends(of.gold_low, of.gold_high, "“{}”")
     if share <= AUDIT_GOAL:
         text += f"; the interval {ends} becomes about half as wide, and it"
     elif share <= AUDIT_WORTH:

@@ -25,7 +25,7 @@ from annomodels.reporting.prose import (
     markdown_table,
     sources_of,
 )
-from annomodels.reporting.words import with_interval
+from annomodels.reporting.words import say, with_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -98,34 +98,22 @@ def _agreement(facts: Facts) -> str:
     if facts.truth == "number":
         rows = table.loc[["alpha", "alpha, implied", "alpha, new coders", "gold"], list(_ENDS)]
         alpha, implied, new, gold = (with_interval(*ends, name=_NAME) for ends in rows.to_numpy())
-        return (
-            f"Krippendorff's alpha with interval distance was {alpha}; the fitted model implies "
-            f"{implied} for these coders and {new} for two further ones. The gold values' squared "
-            f"correlation with the truth is {gold}. For the coefficient, see "
-            f"{cite('krippendorff2019')}."
-        )
+        words = {"alpha": alpha, "implied": implied, "new": new, "gold": gold}
+        return say("alpha_of_numbers", cited=cite("krippendorff2019"), **words)
     kappa = "kappa" if facts.data.n_coders == 2 else "multi_kappa"
     chosen = table.loc[[name for name in ("alpha", kappa, "ac1", "percent") if name in table.index]]
     text = " ".join(_coefficient(row) for _, row in chosen.iterrows())
     alpha = chosen[chosen.index == "alpha"]
     if len(alpha) and np.isfinite(alpha["p_above_667"].iloc[0]):
-        text += (
-            f" Alpha exceeds 0.667 with probability {chance(alpha['p_above_667'].iloc[0])}, and "
-            f"0.8 with probability {chance(alpha['p_above_800'].iloc[0])}."
-        )
-    return (
-        f"{text} Intervals of coefficients are posterior intervals from resampling "
-        f"{resampled(facts.data)}, without a model of the coders {cite('rubin1981')}; for the "
-        f"coefficients, see {cite('krippendorff2019', 'artstein2008')}."
-    )
+        limits = (chance(alpha[f"p_above_{limit}"].iloc[0]) for limit in (667, 800))
+        text += say("alpha_exceeds", **dict(zip(("tentative", "reliable"), limits, strict=True)))
+    words = {"rubin": cite("rubin1981"), "cited": cite("krippendorff2019", "artstein2008")}
+    return say("coefficients", text=text, unit=resampled(facts.data), **words)
 
 
 def _note(facts: Facts) -> str:
     """Describe the columns of the table of coefficients."""
-    return (
-        f"Value: as observed, with its interval from resampling {resampled(facts.data)}. Model: as "
-        "the fitted model implies it for very many items of this kind."
-    )
+    return say("table_note", unit=resampled(facts.data))
 
 
 def _coefficient(row: Any) -> str:
@@ -164,21 +152,13 @@ def _inference(facts: Facts) -> str:
     """State how the posterior was computed, and the result of the checks."""
     engine, attrs, check = facts.fit.engine, facts.tree.attrs, facts.check
     if engine == "em":
-        how = (
-            "The posterior mode was found by expectation maximization, so there are no intervals "
-            "of model-implied values"
-        )
+        how = str(say("mode_found"))
     else:
-        how = (
-            f"The posterior was sampled with {_SAMPLERS[engine]}, "
-            f"{counted(int(attrs['chains']), 'chain')} of "
-            f"{int(attrs['draws']):,} draws each after {int(attrs['warmup']):,} of warm-up"
-        )
-        if np.isfinite(float(attrs["rhat_max"])):
-            how += (
-                f"; the largest R-hat was {float(attrs['rhat_max']):.3f} and the smallest "
-                f"effective sample size {float(attrs['ess_min']):,.0f} {cite('vehtari2021')}"
-            )
+        sizes = {name: int(attrs[name]) for name in ("chains", "draws", "warmup")}
+        how = str(say("sampled", sampler=_SAMPLERS[engine], **sizes))
+        rhat, ess = float(attrs["rhat_max"]), float(attrs["ess_min"])
+        if np.isfinite(rhat):
+            how += say("mixed", rhat=rhat, ess=ess, cited=cite("vehtari2021"))
     if facts.on_disk:
         how = f"The labels were streamed from disk and fitted block by block. {how}"
     return f"{how}. Verdict of the checks: {check.verdict}. " + " ".join(check.sentences)

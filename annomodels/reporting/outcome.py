@@ -11,7 +11,14 @@ from annomodels.data.validation import counted
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
-from annomodels.reporting.words import interval, listed, number, share_interval, with_interval
+from annomodels.reporting.words import (
+    interval,
+    listed,
+    number,
+    say,
+    share_interval,
+    with_interval,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,12 +35,10 @@ def labeled(facts: Facts) -> str:
     if facts.truth == "class":
         names = listed([name(label) for label in data.labels], 12)
         labels = f" with {counted(data.n_labels, 'label')} ({names})"
-    given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} in all"
-    text = (
-        f"{counted(data.n_items, 'item').capitalize()} were labeled by "
-        f"{counted(data.n_coders, 'coder')}{labels}; {given}, {each} "
-        f"(median {per_item.median:g}){repeats}."
-    )
+    words = {"labels": labels, "word": "labels" if labels else "numbers", "each": each}
+    words |= {"repeats": repeats, "items": counted(data.n_items, "item").capitalize()}
+    n, median = data.n_annotations, per_item.median
+    text = str(say("labeled", coders=data.n_coders, given=n, median=median, **words))
     if facts.on_disk and data.dont_know:
         kinds = listed([name(kind) for kind in data.dont_know], 12)
         text += f" {counted(int(data.unanswered.sum()), 'answer')} of {kinds} counted as no class."
@@ -45,13 +50,13 @@ def labeled(facts: Facts) -> str:
 def _judged(facts: Facts) -> str:
     data, each = facts.data, facts.data.judged()
     low, high = int(each.min()), int(each.max())
-    return (
-        f"{counted(data.n_items, 'mention').capitalize()} were judged by "
-        f"{counted(data.n_coders, 'coder')}, {low if low == high else f'{low} to {high}'} a "
-        "mention. The candidates of a mention are the readings that anyone gave it, "
-        f"{len(data.labels):,} in all, of {counted(data.n_labels, 'class', 'classes')} "
-        f"({listed([*map(name, data.classes)], 12)})."
-    )
+    words = {
+        "mentions": counted(data.n_items, "mention").capitalize(),
+        "each": str(low) if low == high else f"{low} to {high}",
+        "classes": counted(data.n_labels, "class", "classes"),
+        "names": listed([*map(name, data.classes)], 12),
+    }
+    return say("judged_mentions", coders=data.n_coders, readings=len(data.labels), **words)
 
 
 def results(facts: Facts) -> str:
@@ -68,33 +73,24 @@ def results(facts: Facts) -> str:
         caution = "calibrated on public data sets with known truth"
     others = ""
     if not facts.on_disk:
-        overturned = counted(int(facts.fit.gold().table["overturned"].sum()), "item")
-        others = f" The gold label differs from the label with the most votes for {overturned}."
+        others = say("overturned", n=int(facts.fit.gold().table["overturned"].sum()))
     if facts.estimate is not None:
         found = f"{audited.results(facts)} {audited.errors(facts)}"
         return f"{start}) reached a probability of 0.95. {found}{others} {coders}"
-    wrong = (
-        f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
-        "expected to be wrong"
-    )
+    ends = interval(of.gold_low, of.gold_high)
+    wrong = str(say("gold_wrong", gold=number(of.gold), ends=ends))
     if np.isfinite(of.vote):
         of_vote = interval(of.vote_low, of.vote_high)
         wrong += f", and {number(of.vote)} of the majority's ({of_vote})"
-    return (
-        f"{start}; for more items like these {share_interval(settled, n)}, 95 % interval) reached "
-        f"a probability of 0.95. By these probabilities {wrong}; they are {caution}.{others} "
-        f"{coders}"
-    )
+    words = {"wrong": wrong, "caution": caution, "others": others, "coders": coders}
+    return say("gold_settled", start=start, more=share_interval(settled, n), **words)
 
 
 def _results_of_numbers(facts: Facts) -> str:
     kinds = facts.coders.table["kind"].value_counts()
     coders = listed([f"{n:,} {kind}" for kind, n in kinds.items()], 6)
-    return (
-        "The true value of the median item is known to within a standard deviation of "
-        f"{facts.fit.gold().table['sd'].median():.3g}. Of "
-        f"{counted(facts.data.n_coders, 'coder')}: {coders}."
-    )
+    sd = facts.fit.gold().table["sd"].median()
+    return say("numbers_known", sd=sd, n=facts.data.n_coders, coders=coders)
 
 
 def _results_of_links(facts: Facts) -> str:
@@ -102,13 +98,9 @@ def _results_of_links(facts: Facts) -> str:
     counts = facts.fit.mentions().table["readings"].value_counts()
     one, several, none = (int(counts.get(kind, 0)) for kind in ("one", "several", "none"))
     links = facts.fit.links(0.5).table
-    return (
-        f"Most probably {one:,} of {counted(facts.data.n_items, 'mention')} have one true reading, "
-        f"{several:,} have several, and {none:,} have none of those given. Silver links with a "
-        f"probability of at least 0.5 go from {counted(len(links), 'mention')} to an antecedent; "
-        "the mean probability that one more reader makes them is "
-        f"{decimal(float(links['p_next'].mean())) if len(links) else 'not defined'}."
-    )
+    p = decimal(float(links["p_next"].mean())) if len(links) else "not defined"
+    words = {"one": one, "several": several, "none": none, "links": len(links)}
+    return say("links_known", n=facts.data.n_items, p=p, **words)
 
 
 def _coders(table: pd.DataFrame) -> str:
@@ -121,7 +113,5 @@ def _coders(table: pd.DataFrame) -> str:
         with_interval(row[right], row[f"{right}_low"], row[f"{right}_high"], name="95 % interval ")
         for row in (rows.iloc[0], rows.iloc[-1])
     )
-    return (
-        f"The share of right labels is {decimal(rows[right].median())} for the median coder, "
-        f"{worst} for the worst and {best} for the best."
-    )
+    middle = decimal(rows[right].median())
+    return say("coders_right", middle=middle, worst=worst, best=best)

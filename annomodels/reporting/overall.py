@@ -13,7 +13,7 @@ from annomodels.data.validation import counted
 from annomodels.reporting.facts import facts_of
 from annomodels.reporting.methods import document, paragraphs, references, source_key
 from annomodels.reporting.prose import as_markdown, cite, cited_in, markdown_table, name, sources_of
-from annomodels.reporting.words import listed
+from annomodels.reporting.words import listed, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +36,14 @@ def agreement_methods(
     ]
     texts = [
         _studied(questions, left_out),
-        f"Agreement was measured separately for each question, with {listed(named, len(named))}. "
-        f"Intervals are 95 % posterior intervals from resampling {_resampled(questions)}, without "
-        f"a model of the coders {cite('rubin1981')}; for the coefficients, see "
-        f"{cite('krippendorff2019', 'artstein2008')}. Computed with annomodels "
-        f"{cite('annomodels')}.",
+        say(
+            "agreement_of_each",
+            named=listed(named, len(named)),
+            unit=_resampled(questions),
+            rubin=cite("rubin1981"),
+            cited=cite("krippendorff2019", "artstein2008"),
+            annomodels=cite("annomodels"),
+        ),
     ]
     cells = [(*_data(q, data), *_values(rows, q, titles)) for q, data in questions.items()]
     head = (*_DATA, *(f"{title} [95 %]" for _, title in titles))
@@ -58,10 +61,7 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
     texts = [_studied(data, left_out)]
     for text, whose in models.items():
         texts.append(f"For {_named(whose)}: {text}" if len(models) > 1 else text)
-    texts.append(
-        "Intervals of alpha are 95 % posterior intervals from resampling "
-        f"{_resampled(data)}, without a model of the coders {cite('rubin1981')}."
-    )
+    texts.append(say("alphas_of_each", unit=_resampled(data), rubin=cite("rubin1981")))
     tables = [f.fit.agreement().table.assign(question=q) for q, f in facts.items()]
     rows: Any = [row for table in tables for row in table.to_dict("records")]
     titles = dict.fromkeys(_key(row) for row in rows if row["coefficient"] == "alpha")
@@ -88,13 +88,10 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
 
 def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
     """State the number and size of the questions, and what was left out."""
-    items = [data.n_items for data in questions.values()]
-    coders = [data.n_coders for data in questions.values()]
-    text = (
-        f"{counted(len(questions), 'question')} {'was' if len(questions) == 1 else 'were'} "
-        f"analyzed separately ({_named(list(questions))}): {_span(items, 'item')} and "
-        f"{_span(coders, 'coder')} per question."
-    )
+    items = _span([data.n_items for data in questions.values()], "item")
+    coders = _span([data.n_coders for data in questions.values()], "coder")
+    named = _named(list(questions))
+    text = str(say("questions", n=len(questions), named=named, items=items, coders=coders))
     if left_out:
         listed = "; ".join(f"{name(question)} ({why})" for question, why in left_out.items())
         text += f" Not analyzed: {listed}."

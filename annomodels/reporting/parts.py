@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from annomodels.data.columns import Cell, Column, present, short
+from annomodels.data.messages import filled
 from annomodels.data.validation import counted
 from annomodels.plots.svg import inline
-from annomodels.reporting.words import advised
+from annomodels.reporting.words import MESSAGES, advised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,9 +215,11 @@ def badge_of(check: Check) -> Badge:
     return Badge(*BADGES[check.verdict], said, tuple(check.lamps.items()))
 
 
-def picture(figure: Figure, key: str, title: str, description: str, caption: str) -> Part:
-    """Draw a figure for the page; title and description are for screen readers."""
-    return Part("picture", Picture(inline(figure, f"fig-{key}", title, description), caption))
+def picture(figure: Figure, key: str, **words: object) -> Part:
+    """Draw a figure for the page, with the texts of its key in the messages."""
+    texts = {name: filled(text, **words) for name, text in MESSAGES["pictures"][key].items()}
+    svg = inline(figure, f"fig-{key}", texts["title"], texts["about"])
+    return Part("picture", Picture(svg, texts["caption"]))
 
 
 def drawn(figure: Part | None) -> list[Part]:

@@ -15,6 +15,7 @@ from annomodels.io.span_builder import GOLD, NONE
 from annomodels.limits import RESULT_DRAWS, RESULT_RHAT, SETTLED, STATES
 from annomodels.reporting.explorer import assembled, follow_up, rows_with_room
 from annomodels.reporting.parts import BAR
+from annomodels.reporting.words import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,12 +89,9 @@ class SpanFacts:
 
     @property
     def sentence(self) -> str:
-        f1, low, high = self.quality["f1"]
-        text = (
-            f"Expected F1 of the {counted(len(self.gold), 'gold span')} is {f1:.2f} ({low:.2f} to "
-            f"{high:.2f}): precision {self.quality['precision'][0]:.2f}, recall "
-            f"{self.quality['recall'][0]:.2f}."
-        )
+        words = dict(zip(("f1", "low", "high"), self.quality["f1"], strict=True))
+        words |= {name: self.quality[name][0] for name in ("precision", "recall")}
+        text = say("spans_f1", n=len(self.gold), **words)
         if self.estimate is not None:
             return f"{text} {self.estimate.notes[0]}"
         if decided := sum(place.state == STATES.index("decided") for place in self.places):
@@ -107,15 +105,9 @@ class SpanFacts:
         if rhat != rhat:
             return "needs review", "One short chain cannot show convergence: fit with more chains."
         if not (rhat <= RESULT_RHAT and draws >= RESULT_DRAWS):
-            return "needs review", (
-                f"The chains do not agree yet (R-hat {rhat:.3f}, {draws:,.0f} effective draws): "
-                "fit with more draws."
-            )
+            return "needs review", say("spans_apart", rhat=rhat, draws=draws)
         audited = "" if self.estimate else " The gold spans have not been tested by an audit."
-        return "no problem found", (
-            f"The chains agree (R-hat at most {rhat:.3f}, at least {draws:,.0f} effective "
-            f"draws).{audited}"
-        )
+        return "no problem found", say("spans_mixed", rhat=rhat, draws=draws, audited=audited)
 
     @property
     def to_do(self) -> list[str]:

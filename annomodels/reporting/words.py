@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from annomodels.data.columns import decimal, percent, short
+from annomodels.data.messages import messages_beside, note
 from annomodels.summaries.trust.calibration import jeffreys
 
 if TYPE_CHECKING:
     from annomodels.summaries.trust.checks import Check
+
+MESSAGES = messages_beside(__file__)
+say = partial(note, MESSAGES)
 
 
 def advised(check: Check) -> list[str]:
@@ -41,9 +46,14 @@ def interval(low: float, high: float) -> str:
     >>> interval(12, 19.2), interval(float("nan"), 1.0)
     ('95 % interval 12 to 20', 'no interval')
     """
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return "no interval"
-    return f"95 % interval {math.floor(low):,} to {math.ceil(high):,}"
+    return whole_ends(low, high, "95 % interval {}") or "no interval"
+
+
+def whole_ends(low: float, high: float, form: str = "{}") -> str:
+    """Write the ends of an interval of counts, rounded outward; empty without one."""
+    if not math.isfinite(low + high):
+        return ""
+    return form.format(f"{math.floor(low):,} to {math.ceil(high):,}")
 
 
 def share_with(value: float, low: float, high: float) -> str:

@@ -18,10 +18,11 @@ from annomodels.data.summary import Summary
 from annomodels.data.validation import some
 from annomodels.summaries.draws import Draws, estimated, flat, thinned, told_by
 from annomodels.summaries.merging import MOST_MERGED, merges
+from annomodels.summaries.notes import say
 from annomodels.types import Floats, Ints
 
 MOST_NAMED = 6  # coders
-LEFT_OUT = "Recall, precision and confusions leave out spammers and adversaries"
+LEFT_OUT = "left_out"  # code of the note on coders left out
 COLUMNS = columns_of(
     "label given share prevalence recall precision partner partner_share alpha_change",
     "accuracy_gain",
@@ -75,7 +76,7 @@ def scheme(
 def _left_out(data: Annotations, useless: Sequence[bool]) -> tuple[str, ...]:
     """Note the coders left out of recall, precision and confusions."""
     names = [data.coders[j] for j in np.flatnonzero(useless)]
-    return (f"{LEFT_OUT}: {some(names, short, MOST_NAMED)}.",) if names else ()
+    return (say(LEFT_OUT, names=some(names, short, MOST_NAMED)),) if names else ()
 
 
 def _each(
@@ -110,7 +111,7 @@ def _pairs(data: Annotations, mixed: Floats, pairs: Ints) -> pd.DataFrame:
 
 
 def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
-    notes = []
+    notes = list[str]()
     unused = [label_text(data.labels[k]) for k in np.flatnonzero(data.votes.sum(axis=0) == 0)]
     if unused:
         notes.append(f"Nobody used {some(unused, str, 8, 200)}; their rows show the prior.")
@@ -119,17 +120,13 @@ def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
         return tuple(notes)
     if data.scale != "nominal":
         notes.append(f"Alpha is nominal here, although the scale of the labels is {data.scale}.")
-    notes.append(
-        "Merging always raises crowd accuracy. It pays only if alpha rises and the distinction is "
-        "not needed."
-    )
+    notes.append(say("merging"))
     change: Any = found["alpha_change"].where(found["alpha_change_low"] > 0)
     if change.notna().any():
         place = int(np.nanargmax(change.to_numpy()))
         best, pair = found.iloc[place], found.index[place]
         first, second = (label_text(data.labels[k]) for k in pair)
-        notes.append(
-            f"If merged, {first} and {second} would raise alpha by {best['alpha_change']:.3f} "
-            f"({best['alpha_change_low']:.3f} to {best['alpha_change_high']:.3f})."
-        )
+        ends = {end: best[f"alpha_change_{end}"] for end in ("low", "high")}
+        gain = best["alpha_change"]
+        notes.append(say("merged", first=first, second=second, gain=gain, **ends))
     return tuple(notes)

@@ -19,6 +19,7 @@ from annomodels.data.validation import counted
 from annomodels.limits import STATES
 from annomodels.models.numeric import NumberValues
 from annomodels.summaries.draws import estimated, interval
+from annomodels.summaries.notes import say
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import Finding, finding
@@ -66,10 +67,7 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     )
     spread = float(_draws(tree).truth_spread.mean())
     typical = float(np.median(table["sd"]))
-    notes = (
-        "The true value of the median item is known to within a standard deviation of "
-        f"{typical:.3g}; true values have a standard deviation of {spread:.3g}.",
-    )
+    notes = (say("numbers", sd=typical, spread=spread),)
     return Summary("Gold standard", table, tree["truth_draws"].to_dataset(), notes, GOLD)
 
 

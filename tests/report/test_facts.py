@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from annomodels.reporting.anonymous import anonymized
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.health import health
 from annomodels.reporting.sections.coders import cards
+from annomodels.reporting.sections.details import health_notes
 
 pytestmark = pytest.mark.slow
 
@@ -26,6 +29,19 @@ def test_health_of_a_table_counted_by_hand():
     assert found.few == ("ana", "ben", "cem")
     assert found.constant == ("dee",)
     assert (found.per_item.least, found.per_item.median, found.per_item.most) == (1, 1.0, 3)
+
+
+def test_groups_of_coders_are_told_once_and_other_notes_on_groups_stay():
+    rows = [(f"{g}{i}", f"{g}{c}", "xy"[i % 2]) for g in "ab" for i in range(12) for c in range(2)]
+    data = am.Annotations.from_records(rows)
+    own = "Read from two groups with no item in common."
+    assert any("2 groups with no item in common" in note for note in data.notes)
+    data = data.replace(notes=(*data.notes, own))
+    facts = SimpleNamespace(data=data, health=health(data), on_disk=False, told_items=0)
+    about_groups = [note for note in health_notes(facts) if "groups" in note]
+    assert len(about_groups) == 2
+    assert about_groups[0].startswith("The data fall into 2 groups")
+    assert about_groups[1] == own
 
 
 def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):

@@ -9,7 +9,7 @@ import numpy as np
 from annomodels.data.columns import percent, short
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, notes, summary
-from annomodels.reporting.words import listed
+from annomodels.reporting.words import listed, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +42,5 @@ def agreement_notes(facts: Facts) -> list[str]:
         return []
     shares = facts.health.label_counts / max(len(facts.data), 1)
     top = short(facts.data.labels[int(shares.argmax())], 24)
-    return [
-        f"Percent agreement and alpha differ considerably ({share:.2f} and {alpha:.2f}): "
-        f"{percent(float(shares.max()))} of the labels are {top}, so much of the agreement is "
-        "expected by chance. Both are right; they answer different questions."
-    ]
+    most = percent(float(shares.max()))
+    return [say("percent_and_alpha", share=share, alpha=alpha, most=most, top=top)]

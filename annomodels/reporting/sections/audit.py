@@ -9,12 +9,12 @@ import numpy as np
 from annomodels.auditing.columns import SHOWN
 from annomodels.data.columns import COLUMNS, Column, columns, percent
 from annomodels.data.names import label_text
-from annomodels.data.validation import counted
 from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
 from annomodels.reporting.audited import said
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
+from annomodels.reporting.words import say
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
@@ -72,35 +72,15 @@ def _taught(found: Estimate) -> list[str]:
     lesson = found.lesson
     if not np.isfinite(lesson.after):
         return []
-    scores = f"mean log loss {lesson.before:.3f} before, {lesson.after:.3f} after"
-    if lesson.used:
-        return [
-            "P(truth) of the other items is updated by the audited items, because that predicts "
-            f"held-out audited items better ({scores})."
-        ]
-    return [
-        "P(truth) of the other items is unchanged: an update by the audited items does not "
-        f"predict held-out ones better ({scores})."
-    ]
+    code = "p_updated" if lesson.used else "p_unchanged"
+    return [say(code, before=lesson.before, after=lesson.after)]
 
 
 def _figure(found: Estimate) -> Part:
-    row = found.row("accuracy")
-    return picture(
-        audited(found),
-        "audit",
-        f"Shares from {words.way(found)}, from the audit alone and from the model alone",
-        f"Gold labels that are right: {percent(row['value'])} from {words.way(found)}, "
-        f"{percent(row['audit'])} from the audit alone, {percent(row['model'])} from the model "
-        "alone. The table of the audit holds all numbers.",
-        "Lines are 95 % intervals. "
-        + (
-            "The model makes the intervals narrower than those of the audit alone. If it is wrong, "
-            "the estimate follows the audit."
-            if found.by_design
-            else "The conservative model allows for the errors of such models on public data sets."
-        ),
-    )
+    row, way = found.row("accuracy"), words.way(found)
+    shares = {name: percent(row[name]) for name in ("value", "audit", "model")}
+    so = say("audit_follows" if found.by_design else "audit_conservative")
+    return picture(audited(found), "audit", way=way, so=so, **shares)
 
 
 def _quantity(row: Any) -> str:
@@ -151,10 +131,7 @@ def _further(found: Estimate, folder: str) -> str:
         return f"{now} wide."
     more = min(needed(plan, width / 2, rest), rest)
     if more >= rest:
-        return (
-            f"{now} wide. To halve it, nearly all of the other {counted(rest, 'item')} must be "
-            "judged."
-        )
+        return say("audit_nearly_all", now=now, rest=rest)
     return (
         f"{now} wide. Halving it takes about {more:,} more of the {rest:,} items that are left: "
         f"annomodels audit {folder} --size {more} -o more.csv draws them."

@@ -19,34 +19,11 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
+from annomodels.reporting.words import say
 
 CODERS = 10
 PREDICTIVE = "Observed values and values expected by the model"
 RIVALS = "Models by their predictions for held-out items"
-ALONE = (
-    "One model was fitted. To compare another one, fit it to the same labels and add it to the "
-    "page: annomodels report FIT --compare OTHER, or am.report(fit, path, others=[other])."
-)
-
-ALIKE = (
-    "A caution: the model treats the labels of an item as independent given its true label. If "
-    "items differ in difficulty, or coders make the same errors, gold labels are less certain than "
-    "their probabilities, and more of them are wrong than expected."
-)
-NUMBERS = (
-    "A caution: the model treats errors on an item as independent given its true value. If coders "
-    "share errors, for example by a guideline that all misread, the intervals are too narrow."
-)
-_STACK = (
-    "A caution: the stack is calibrated on public data sets with known truth, and its interval for "
-    "wrong labels allows for how much these differ. Labels cannot show an error that nearly the "
-    "whole crowd shares."
-)
-_STATES = (
-    "A caution: the model lets items of one class differ, and treats their labels as independent "
-    "given this difference. It cannot see errors that coders share for other reasons: a crowd that "
-    "is unanimously wrong looks like a crowd that is right."
-)
 
 CHECKS = columns(
     COLUMNS["name"].called("Check"),
@@ -71,7 +48,7 @@ CHECKS = columns(
 )
 def section(facts: Facts) -> list[Part]:
     several = facts.has("plot.ranks") and facts.tree["sample_stats"].sizes["draw"] >= 20
-    ranked = _ranks(facts) if several else None
+    ranked = picture(plots.ranks(facts.fit), "ranks") if several else None
     parts = [
         Part("badge", _badge(facts)),
         Part("text", honest(facts)),
@@ -94,7 +71,7 @@ def section(facts: Facts) -> list[Part]:
     if facts.has("compare"):
         parts.append(Part("heading", "Other models"))
         if facts.comparison is None:
-            return [*parts, *notes([ALONE])]
+            return [*parts, *notes([say("alone")])]
         own, rivals = f"This page shows the model {facts.fit.model.name}.", facts.comparison
         parts += [*notes([own, *rivals.notes], 400), *summary("comparison", RIVALS, rivals)]
     return parts
@@ -114,32 +91,14 @@ def _badge(facts: Facts) -> Badge:
 def honest(facts: Facts) -> str:
     """Return the main assumption of the model."""
     if facts.fit.model.stacks:
-        return _STACK
-    if facts.truth == "number":
-        return NUMBERS
-    return _STATES if "items" in facts.tree.children else ALIKE
+        return say("caution_stack")
+    states = facts.truth == "class" and "items" in facts.tree.children
+    return say("caution_states" if states else f"caution_{facts.truth}")
 
 
 def _predictive(found: Summary) -> Part:
     off = int((found.table["verdict"] != "fits").sum())
-    return picture(
-        plots.predictive_votes(found),
-        "predictive",
-        "Posterior predictive checks",
-        f"{off} of {len(found.table)} checks are far from what the model expects.",
-        "Mark: observed value. Band: 95 % of data that the model would produce, drawn equally wide "
-        "in all rows.",
-    )
-
-
-def _ranks(facts: Facts) -> Part:
-    return picture(
-        plots.ranks(facts.fit),
-        "ranks",
-        "Rank plots of the chains",
-        "When chains agree, all lines stay near one. The table of checks holds the numbers.",
-        "Ranks of the draws, one line per chain: lines in the band mean that chains agree.",
-    )
+    return picture(plots.predictive_votes(found), "predictive", off=off, n=len(found.table))
 
 
 def priors(found: Summary) -> list[Part]:

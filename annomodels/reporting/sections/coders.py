@@ -159,22 +159,12 @@ def pictures(facts: Facts) -> Part:
         picture(
             plots.coder_forest(facts.coders, most=_MOST_CODERS, target=facts.target),
             "coders",
-            "Share right so far for each coder, with 50 % and 95 % intervals",
-            "The table of coders holds all numbers.",
-            f"Thick: 50 % interval. Thin: 95 %. Gray: not enough evidence.{some}",
+            some=some,
         )
     ]
     if 2 < n <= _MOST_PAIRED and facts.health.per_item.most > 1 and facts.has("plot.pairwise"):
         values = pairwise(facts.data)
         known = values[np.isfinite(values)]
         span = f"{decimal(known.min())} to {decimal(known.max())}" if len(known) else "not defined"
-        made.append(
-            picture(
-                plots.pairwise_heatmap(facts.data),
-                "pairs",
-                "Cohen's kappa of every pair of coders",
-                f"Kappas of the pairs: {span}.",
-                "Kappa on common items. Blue: above chance. Orange: below. Empty: not defined.",
-            )
-        )
+        made.append(picture(plots.pairwise_heatmap(facts.data), "pairs", span=span))
     return pair(*made)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from annomodels import plots
 from annomodels.data.columns import decimal, percent, short
 from annomodels.data.names import label_text
-from annomodels.data.validation import counted
+from annomodels.data.validation import APART, counted
 from annomodels.limits import CODER_THIN
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
@@ -22,7 +24,7 @@ from annomodels.reporting.parts import (
     picture,
     summary,
 )
-from annomodels.reporting.words import listed
+from annomodels.reporting.words import listed, say
 from annomodels.summaries.gold.gold import mixture_note
 
 MOST_NOTES = 12  # notes on the data
@@ -75,16 +77,10 @@ def health_notes(facts: Facts) -> list[str]:
     n_parts, parts = counts.n_parts, counts.parts
     if n_parts > 1:
         rest = f" (of {', '.join(f'{n:,}' for n in parts[:6])}{' …' * (n_parts > 6)} items)"
-        out.append(
-            f"The data fall into {n_parts:,} groups{rest * bool(parts)} that share no coder: only "
-            "the assumptions of the model make coders of different groups comparable."
-        )
+        out.append(say("groups_apart", n=n_parts, sizes=rest * bool(parts)))
     if counts.few:
-        verb = "has" if len(counts.few) == 1 else "have"
-        out.append(
-            f"{counted(len(counts.few), 'coder')} {verb} fewer than {CODER_THIN} labels, "
-            f"too few to judge them: {_names(counts.few)}."
-        )
+        few = len(counts.few)
+        out.append(say("few_labels", n=few, least=CODER_THIN, names=_names(counts.few)))
     if counts.single:
         out.append(f"{counted(counts.single, 'item has', 'items have')} only one label.")
     if counts.constant:
@@ -99,8 +95,9 @@ def health_notes(facts: Facts) -> list[str]:
         )
     if facts.told_items:
         out.append(f"True labels of {counted(facts.told_items, 'item')} were given and used.")
-    said = "groups with no item in common"  # already stated above in other words
-    noted = [short(note, 300) for note in data.notes if n_parts == 1 or said not in note]
+    unlabeled = 0 if on_disk else int((np.diff(data.starts) == 0).sum())
+    said = APART.format(n_parts - unlabeled)  # already stated above in other words
+    noted = [short(note, 300) for note in data.notes if note != said]
     left = len(noted) - MOST_NOTES
     more = [f"{counted(left, 'more note')} on the data, as the command printed them."] * (left > 0)
     return [*out, *noted[:MOST_NOTES], *more]
@@ -142,11 +139,7 @@ def distance(facts: Facts) -> str:
     if facts.as_coders_read is None or not facts.distance:
         return ""
     low, high = facts.as_coders_read
-    return (
-        f"{percent(facts.distance, 0)} of the width of the interval of wrong labels is the "
-        "distance between crowd and expert, which differs between data sets. If an expert "
-        f"understood the question as these coders do, the interval would be {low:,} to {high:,}."
-    )
+    return say("crowd_and_expert", share=percent(facts.distance, 0), low=low, high=high)
 
 
 def _coverage(facts: Facts) -> Part:
@@ -156,10 +149,9 @@ def _coverage(facts: Facts) -> Part:
     return picture(
         plots.coverage(facts.coverage),
         "coverage",
-        "Expected accuracy of the gold labels by share of items kept",
-        f"All items: {decimal(float(everything['accuracy']), 3)}. Probability of at least 0.95: "
-        f"{decimal(float(sure['accuracy']), 3)}, {percent(float(sure['share']))} of the items.",
-        "Points: the thresholds 0.99, 0.95 and 0.8. Band: 95 % interval.",
+        every=decimal(float(everything["accuracy"]), 3),
+        accuracy=decimal(float(sure["accuracy"]), 3),
+        share=percent(float(sure["share"])),
     )
 
 

@@ -25,31 +25,10 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.sections.places import DIFFERS, states
-from annomodels.reporting.words import coders_listed, with_interval
+from annomodels.reporting.words import MESSAGES, coders_listed, say, with_interval
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
-GLOSSARY = (
-    ("Mention", "An expression that refers to something, identified by its words; two coders mean "
-     "the same mention if they marked exactly the same words."),
-    ("Chain", "The mentions that refer to one thing. A label based on a chain depends on what "
-     "counts as part of the chain: the condition, which is part of the name of every alpha."),
-    ("Kappa on coreferent pairs", "Every pair of mentions that both coders marked is coreferent or "
-     "not. Kappa of these decisions, text by text; the adjusted Rand index."),
-    ("Mean over these texts", "Its interval allows for other mentions in the same texts."),
-    ("Mean over texts like these", "Its interval allows for other texts, too."),
-    ("One further text", "The kappa that coders like these would show on the next text."),
-    ("Difference of a coder", "Kappa with the others less the kappa of the others on the same "
-     "texts; below 0: the coder agrees with the others less than they agree with each other."),
-    ("DN, DO", "Discourse-new: the expression refers to something for the first time. "
-     "Discourse-old: it has an antecedent."),
-    ("Silver chain", "Each mention joined to its most probable antecedent, according to the model, "
-     "which weights the coders."),
-)  # fmt: skip
-UNKNOWN = (
-    "The interval of a text is for this text, coded again. It does not cover other texts, "
-    "especially if chains are few and long, or a coder gets a whole chain wrong. For other texts, "
-    "use the mean over texts like these."
-)
+GLOSSARY = tuple(MESSAGES["glossary_of_links"].items())
 
 
 @Section.of(
@@ -93,11 +72,8 @@ def head(facts: LinkFacts) -> Head:
     if not math.isfinite(kappa.value):
         sentence = "No text has two mentions that two coders share, so there is nothing to compare."
     else:
-        sentence = (
-            f"Coders differ on {counted(total - kinds['one reading'], 'place')} of {total:,}; "
-            f"their agreement beyond chance on what refers to the same thing is "
-            f"{with_interval(kappa.value, kappa.low, kappa.high)}."
-        )
+        n, ends = total - kinds["one reading"], with_interval(kappa.value, kappa.low, kappa.high)
+        sentence = str(say("coders_differ", n=n, of=total, kappa=ends))
     doubt = _warning(facts, rows["value"]["mention_f1"])
     return Head(sentence, bar, _actions(facts, kinds), doubt)
 
@@ -124,10 +100,7 @@ def _warning(facts: LinkFacts, mention_f1: float) -> str:
     if facts.fit is not None and not facts.fit.check():
         return warning(facts.fit.check())
     if mention_f1 < 0.5:
-        return (
-            "Coders share fewer than half of their mentions; agreement is measured only on the "
-            "shared mentions."
-        )
+        return say("few_shared")
     return ""
 
 
@@ -137,10 +110,7 @@ def _head_of_fit(facts: LinkFacts) -> Head:
     one, several, none = (int(counts.get(kind, 0)) for kind in ("one", "several", "none"))
     bar = [("settled", one, "one reading"), ("contested", several, "several readings"),
            ("open", none, "none of those given")]  # fmt: skip
-    sentence = (
-        f"Most probably {several:,} of {counted(facts.fit.data.n_items, 'mention')} have several "
-        "true readings."
-    )
+    sentence = say("several_readings", several=several, n=facts.fit.data.n_items)
     actions = [Action("#silver-section", "Check the silver chains", "weakest link first")]
     return Head(sentence, bar, actions, warning(facts.fit.check()))
 
@@ -154,7 +124,7 @@ def texts(facts: LinkFacts) -> list[Part]:
     several = facts.posterior is not None and len(set(facts.posterior.table["genre"])) > 1
     return [
         *notes([*check, *found], 400),
-        Part("text", UNKNOWN),
+        Part("text", say("not_this_text")),
         *(genres(facts) if several else []),
         *drawn(forest(facts)),
     ]
@@ -219,38 +189,20 @@ def forest(facts: LinkFacts) -> Part | None:
     some = f" Shown are {len(shown)} of {n:,} texts, from the lowest to the highest." * (
         n > MOST_TEXTS
     )
-    return picture(
-        made,
-        "texts",
-        "Kappa on coreferent pairs of each text",
-        f"Kappas of {n} texts go from {lowest_one} to {highest}. The table of texts holds "
-        "them all.",
-        "Dots: kappa of a text, mean over pairs of coders. Diamonds: the mean over texts like "
-        f"these, and the kappa expected on one further text.{some}",
-    )
+    return picture(made, "texts", n=n, low=lowest_one, high=highest, some=some)
 
 
 def methods(facts: LinkFacts) -> list[str]:
-    out = []
+    out = list[str]()
     if facts.documents:
-        out.append(
-            f"{counted(len(facts.documents), 'text')} were coded by "
-            f"{counted(facts.n_coders, 'coder')}. Mentions are the same if they have exactly the "
-            "same words. Agreement on coreference was measured by kappa over all pairs of mentions "
-            "that two coders share, text by text, averaged over pairs of coders and texts (Kopeć "
-            "and Ogrodniczuk 2014; the adjusted Rand index of Hubert and Arabie 1985). "
-            f"{percent(facts.prob, 0)} intervals are from a Bayesian bootstrap over mentions with "
-            "two mentions of a prior, and from a normal model of texts."
-        )
+        n, prob = len(facts.documents), percent(facts.prob, 0)
+        out.append(say("coded_texts", texts=n, coders=facts.n_coders, prob=prob))
         rows = facts.agreement.table
         rows = rows[rows["coefficient"].str.startswith(("alpha_", "K_"))]
         pairs = zip(rows["measure"], rows["value"], strict=True)
         alphas = [f"{measure}: {decimal(value)}" for measure, value in pairs]
         if alphas:
-            out.append(
-                "Agreement on chains was measured under the conditions of Poesio and Artstein "
-                f"(2005) with distances between sets (Passonneau 2004): {'; '.join(alphas)}."
-            )
+            out.append(say("alphas_of_chains", alphas="; ".join(alphas)))
     if facts.fit is not None:
         told = " ".join(facts.fit.model.describe())
         out.append(f"Silver chains are from the {facts.fit.model.title} model. {told}")

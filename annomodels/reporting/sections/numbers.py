@@ -23,31 +23,14 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
-from annomodels.reporting.words import coders_listed
+from annomodels.reporting.words import coders_listed, say
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
-_MEASURES: tuple[tuple[Literal["bias", "scale", "noise"], str, str], ...] = (
-    (
-        "bias",
-        "Bias of the coders",
-        "Mean difference between a coder's numbers and the true values.",
-    ),
-    (
-        "scale",
-        "Scale of the coders",
-        "Change of a coder's numbers when the true value changes by one: below 0 the coder "
-        "reverses the scale.",
-    ),
-    (
-        "noise",
-        "Noise of the coders",
-        "Standard deviation of a coder's numbers around their mean for the item.",
-    ),
-)
+_MEASURES: tuple[Literal["bias", "scale", "noise"], ...] = ("bias", "scale", "noise")
 
 OPEN = columns(
     "item",
@@ -64,10 +47,7 @@ def head(facts: Facts) -> Head:
     bad = facts.coders.table
     bad = bad[bad["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
     names = list(bad["coder"])
-    sentence = (
-        f"The value of a typical item is known to within {gold['sd'].median():.3g} (one standard "
-        f"deviation); items differ by {gold['value'].std():.3g}. Not yet checked by an expert."
-    )
+    sentence = say("value_known", sd=gold["sd"].median(), spread=gold["value"].std())
     actions = []
     if contested := states["contested"]:
         about = "coders differ more there than elsewhere"
@@ -112,11 +92,10 @@ def coders(facts: Facts) -> list[Part]:
         picture(
             plots.coder_forest(found, measure=measure, most=_MOST_CODERS),
             measure,
-            f"{title} with 50 % and 95 % intervals",
-            f"{_span(rows[measure])} The table of coders holds all numbers.",
-            f"{caption}{some}",
+            span=_span(rows[measure]),
+            some=some,
         )
-        for measure, title, caption in _MEASURES
+        for measure in _MEASURES
     ]
     title, order = "Coders, most notable first", notable(rows)
     shown = summary("coders", title, found, rows.iloc[order], "coders.csv")
@@ -133,14 +112,7 @@ def coders(facts: Facts) -> list[Part]:
 def items(facts: Facts) -> list[Part]:
     found = facts.fit.gold()
     open_items = found.table[found.table["state"].isin(("contested", "needs labels"))]
-    shown = picture(
-        plots.values(found),
-        "values",
-        "True values of the items with 95 % intervals",
-        f"{_span(found.table['value'])} The table of items holds the numbers.",
-        "Dots: true values with 95 % intervals, corrected for the biases and scales of the coders. "
-        "Gray: mean of the labels.",
-    )
+    shown = picture(plots.values(found), "values", span=_span(found.table["value"]))
     beside = box(*notes([*found.notes, *facts.fit.items().notes], 400), css="beside")
     hardest = open_items.sort_values("difficulty", ascending=False, kind="stable")
     doubtful = found.table.sort_values("sd", ascending=False, kind="stable")

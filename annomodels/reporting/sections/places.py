@@ -15,7 +15,7 @@ from annomodels.data.validation import counted
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, notes, summary, table
 from annomodels.reporting.parts import cards as carded
-from annomodels.reporting.words import listed, with_interval
+from annomodels.reporting.words import listed, say, with_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -67,12 +67,8 @@ def places(facts: LinkFacts) -> list[Part]:
     if not shown:
         return [Part("kinds", counted, "kinds"), Part("text", "The coders do not differ anywhere.")]
     differ = sum(kinds.values()) - kinds["one reading"]
-    lead = (
-        "Places with two readings come first, then those with most coders for a second one"
-        f"{f'; {differ - len(shown):,} more are in places.csv' if differ > len(shown) else ''}. A "
-        f"reading lists the other mentions of the chain ({facts.condition}), nearest first; "
-        "“none” is a first mention."
-    )
+    more = f"; {differ - len(shown):,} more are in places.csv" if differ > len(shown) else ""
+    lead = say("place_lead", more=more, condition=facts.condition)
     offered = dict.fromkeys(place.kind for place in shown)
     return [
         Part("text", lead, "lead"),
@@ -193,11 +189,7 @@ def silver(facts: LinkFacts) -> list[Part]:
         Column("chain", "Chain; in brackets, P(next reader makes the link)", "text", width=400),
         "mentions weakest",
     )
-    lead = (
-        "Each mention is linked to its most probable antecedent if the probability is at least "
-        f"{facts.at_least}. This probability is overconfident, so use it only as a ranking. In "
-        "brackets: the chance that one more reader makes the link."
-    )
+    lead = say("silver_lead", least=facts.at_least)
     frame = frame.sort_values("weakest", kind="stable")
     title, none = "Silver chains, weakest link first", "No link is probable enough."
     shown = table("silver", title, columns, frame, "links.csv", otherwise=none)

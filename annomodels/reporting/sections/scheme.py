@@ -12,7 +12,7 @@ from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, notes, picture, table
-from annomodels.reporting.words import listed
+from annomodels.reporting.words import listed, say
 from annomodels.summaries.labels import LEFT_OUT
 
 WANTED = 0.8  # lowest recall and precision of a well-defined label
@@ -25,7 +25,8 @@ TALLIED = (
 
 @Section.of("scheme", "Labels", needs=("prevalence",), parts=(("labels", "Quality of each label"),))
 def section(facts: Facts) -> list[Part]:
-    title, shown = "Labels, as given and corrected by the model", prevalence(facts)
+    title = "Labels, as given and corrected by the model"
+    shown = picture(plots.prevalence(facts.fit), "prevalence")
     if facts.unsupported("labels"):
         rows = facts.fit.prevalence().table.drop(columns="label").join(facts.tally.labels)
         given = facts.health.label_counts
@@ -33,7 +34,7 @@ def section(facts: Facts) -> list[Part]:
         columns = columns_of("label given share prevalence", *TALLIED)
         return [*table("labels", title, columns, rows), shown]
     found, judged = facts.fit.labels(), fix(facts)
-    if any(note.startswith(LEFT_OUT) for note in found.notes):
+    if any(getattr(note, "code", "") == LEFT_OUT for note in found.notes):
         title += "; recall and precision without spammers and adversaries"
     # omit a mark that is the same for every label
     columns = (COLUMNS["label"], *[FIX] * (len(set(judged)) > 1), *found.columns[1:7])
@@ -42,17 +43,6 @@ def section(facts: Facts) -> list[Part]:
         *table("labels", title, columns, found.table.assign(fix=judged)),
         shown,
     ]
-
-
-def prevalence(facts: Facts) -> Part:
-    return picture(
-        plots.prevalence(facts.fit),
-        "prevalence",
-        "Share of each label, as given and corrected",
-        "The table of labels holds all numbers.",
-        "Diamonds: share among all labels given. Dots: share of the items with 50 % and 95 % "
-        "intervals, corrected for the errors of the coders.",
-    )
 
 
 def fix(facts: Facts) -> list[str]:
@@ -77,36 +67,19 @@ def scheme_notes(facts: Facts) -> list[str]:
         top: Any = facts.fit.labels(pairs=True).table.iloc[0]
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))
         span = "" if low == "–" else f" (95 % interval {low} to {high})"
-        out.append(
-            f"Most confusions are between {_pair(top)}: {part} of all{span}. Add an example of "
-            "each to the guideline, and how to distinguish them."
-        )
+        out.append(say("confused_pair", pair=_pair(top), part=part, span=span))
     return out
 
 
 def _which(names: list[str], verdicts: list[str]) -> str:
     limit = percent(WANTED, 0)
-    why = (
-        f"coders find fewer than {limit} of the items with this label, or fewer than {limit} of "
-        "its uses are right (97.5 % probability)"
-    )
+    why = say("why_confused", limit=limit)
     if len(names) == len(verdicts):
-        return (
-            f"Every label is confused: {why}. The items are hard or the entire guideline is "
-            "unclear, not a single definition."
-        )
+        return say("all_confused", why=why)
     if names:
-        one = len(names) == 1
-        return (
-            f"Fix the definition{'' if one else 's'} of "
-            f"{listed(names, 6)}{'' if one else ', worst first'}: {why}."
-        )
-    if "unclear" in verdicts:
-        return (
-            f"No definition clearly needs fixing, but not every label is clearly right in {limit} "
-            "of its uses."
-        )
-    return f"No definition needs fixing: every label is clearly right in {limit} of its uses."
+        order = "" if len(names) == 1 else ", worst first"
+        return say("some_confused", n=len(names), names=listed(names, 6), order=order, why=why)
+    return say("none_clear" if "unclear" in verdicts else "none_confused", limit=limit)
 
 
 def _pair(r: Any) -> str:

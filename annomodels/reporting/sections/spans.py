@@ -22,7 +22,7 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.spans import SpanFacts
-from annomodels.reporting.words import coders_listed, with_interval
+from annomodels.reporting.words import coders_listed, say, with_interval
 
 _KEYS = 9  # number of answers with a keyboard shortcut
 WHERE = Column("where", "Place", "name", of=lambda row: f"{row.document} {row.start}–{row.end}")
@@ -100,14 +100,10 @@ def coders(facts: SpanFacts) -> list[Part]:
           for name, title in _SHARES.items()),
         "advice",
     ]  # fmt: skip
-    lead = (
-        "Misses: share of the true spans that a coder overlooks. False alarms: share of a coder's "
-        "spans where there is none. F1 is against the model's estimate of the true spans."
-    )
     made = [_card(row) for row in order.head(MOST_CARDS).itertuples()]
     title = "All coders, those with the largest differences first"
     return [
-        Part("text", lead, "lead"),
+        Part("text", say("spans_shares"), "lead"),
         *cards(made),
         *table("coders", title, columns_of(*shown), order, "coders.csv"),
     ]
@@ -178,13 +174,5 @@ def gold(facts: SpanFacts) -> list[Part]:
 
 @Section.of("methods", "Methods", details=True)
 def methods(facts: SpanFacts) -> list[Part]:
-    texts = [
-        "Marks that overlap form a group. The true answer of a group is “nothing”, or an answer "
-        "that a coder gave there. A coder who read the document and marked nothing there answers "
-        "“nothing”.",
-        "Coders have a confusion matrix of labels and “nothing”, and a probability of exact "
-        "borders; Gibbs sampling gives the posterior. The gold layer maximizes expected F1.",
-        "Precision, recall and F1 count exact spans. Intervals contain the quantity with 95 % "
-        "probability under the model.",
-    ]
+    texts = [say(f"spans_{part}") for part in ("groups", "model", "exact")]
     return [*notes(texts), *notes(facts.fit.spans.notes, 400)]

@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
 from annomodels.summaries.draws import estimated, flat
+from annomodels.summaries.notes import say
 from annomodels.types import AnyArray
 
 TELLING = 0.95
@@ -38,11 +38,9 @@ def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[
     most, least = int(mean.mean(axis=0).argmax()), int(mean.mean(axis=0).argmin())
     above = float((mean[:, most] > mean[:, least]).mean())
     labels = [label_text(name) for name in data.labels]
-    said = (
-        f"{kinds} counts as no answer, not as a wrong one ({asked:,} of them). Typical coders "
-        f"give it to {percent(mean[:, most].mean(), 0)} of the items that are {labels[most]}, and "
-        f"to {percent(mean[:, least].mean(), 0)} of those that are {labels[least]}"
-    )
+    shares = {"most": mean[:, most].mean(), "least": mean[:, least].mean()}
+    names = {"most_on": labels[most], "least_on": labels[least]}
+    said = say("unanswered", kinds=kinds, asked=asked, **shares, **names)
     if len(mean) < 2:
         return (f"{said}.",)
     tells = f"it carries {'' if above > TELLING else 'little '}information about the truth"

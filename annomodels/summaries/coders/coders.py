@@ -19,6 +19,7 @@ from annomodels.summaries.coders.answers import answer_columns, answer_sentences
 from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.coders.populations import group_of_coders, sentences
 from annomodels.summaries.draws import choices, estimated, flat, interval, model_of, told_by
+from annomodels.summaries.notes import say
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.stacked import truth_draws
 from annomodels.summaries.trust.consensus import consensus
@@ -164,14 +165,9 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
     if data.by_chance:
         notes.append("Coders cannot be compared: the labels look like chance.")
     if tree["posterior"]["confusion"].ndim == 4:
-        notes.append(
-            "The pooled model gives all coders one confusion matrix, so it cannot compare them."
-        )
+        notes.append(say("pooled"))
     if tree.attrs.get("engine") == "em":
-        notes.append(
-            "The engine em gives one estimate and no intervals; the kinds of coders rest only on "
-            "that estimate. Use gibbs or nuts."
-        )
+        notes.append(say("coders_em"))
     return tuple(notes)
 
 

@@ -12,6 +12,7 @@ from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import flat, interval, model_of
+from annomodels.summaries.notes import say
 from annomodels.types import Floats
 
 SURE = 0.975
@@ -39,10 +40,7 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
                 }
             )  # fmt: skip
         kept[name] = (("sample", f"{name}_term"), each.draws)
-        notes.append(
-            f"effect of {each.of} terms: change of the {each.words} per unit of a term; numbers "
-            f"are standardized over the {each.of}s, texts are compared with the most frequent one."
-        )
+        notes.append(str(say("effect", of=each.of, words=each.words)))
         goes_with = "coders' ability" if each.of == "coder" else "items' difficulty"
         notes.append(f"A column correlated with the {goes_with} is not necessarily its cause.")
     table = pd.DataFrame(rows)

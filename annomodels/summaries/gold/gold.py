@@ -11,10 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import columns, percent
+from annomodels.data.columns import columns
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
 from annomodels.models.mixtures.stack import Dependence
@@ -22,6 +21,7 @@ from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
 from annomodels.summaries.items.items import states
+from annomodels.summaries.notes import say
 from annomodels.summaries.skills import doubtful, signal
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.findings import signal_finding
@@ -119,24 +119,19 @@ def _notes(
     w: Wrong,
 ) -> tuple[str, ...]:
     n = int((p.max(axis=1) >= limit).sum())
-    ends = f" (95 % interval {w.gold_low:,.0f} to {w.gold_high:,.0f})"
-    notes = [
-        f"Of {w.n:,} labels, {w.gold:,.0f} {'is' if round(w.gold) == 1 else 'are'} expected to be "
-        f"wrong{' by the audit' * w.by_audit}{ends if np.isfinite(w.gold_low) else ''}; by "
-        f"majority vote {w.vote:,.0f}. {caution}".rstrip(),
-        f"{n:,} of {data.n_items:,} items {'has' if n == 1 else 'have'} a label with "
-        f"probability {limit:g} or more.",
-    ]
+    words = {"verb": "is" if round(w.gold) == 1 else "are", "audit": " by the audit" * w.by_audit}
+    words["ends"] = f" (95 % interval {w.gold_low:,.0f} to {w.gold_high:,.0f})"
+    words["ends"] *= bool(np.isfinite(w.gold_low))
+    first = say("wrong", n=w.n, wrong=w.gold, vote=w.vote, caution=caution, **words)
+    notes = [first.rstrip(), str(say("kept", n=n, of=data.n_items, limit=limit))]
     if known := int((data.known >= 0).sum()):
-        notes.append(f"Known labels used: {known:,} of {data.n_items:,} items.")
+        notes.append(say("known", n=known, of=data.n_items))
     if two := data.n_items - known - w.n:
-        notes.append(
-            f"{counted(two, 'item')} with two readings by decision: right and wrong do not apply."
-        )
+        notes.append(say("two_readings", n=two))
     notes += more
     if doubtful(strength):
         weak = signal_finding(strength).sentence
-        notes.append(f"{weak} No label counts as settled, even with a high probability.")
+        notes.append(say("no_signal", weak=weak))
     return tuple(notes)
 
 
@@ -148,14 +143,9 @@ def mixture_note(tree: xr.DataTree) -> str:
     model, about = cast("Stack", model_of(tree)), Dependence(**json.loads(tree.attrs["dependence"]))
     told = "gold" in tree["observed_data"].to_dataset()
     taught = "the known truth" if told else "public data sets with known truth"
-    votes = percent(model.together(about.correlation), 0)
-    return (
-        f"P(truth) mixes the hierarchical model and the votes; the votes have a weight of {votes} "
-        f"and treat {percent(about.hard, 0)} of the items as hard. It is calibrated on {taught}. "
-        f"The errors of two coders on an item have a correlation of about {about.correlation:.2f}. "
-        "The labels are expected to carry no information about "
-        f"{percent(float(stack.unknown.sum(axis=1).mean()), 1)} of the items."
-    )
+    unknown, rho = float(stack.unknown.sum(axis=1).mean()), about.correlation
+    words = {"votes": model.together(rho), "correlation": rho, "unknown": unknown}
+    return say("mixture", hard=about.hard, taught=taught, **words)
 
 
 def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
@@ -164,13 +154,9 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
         return ()
     notes = []
     if json.loads(tree.attrs["dependence"])["exchangeable"]:
-        notes.append("The labels do not distinguish the coders, so all coders count the same.")
+        notes.append(say("exchangeable"))
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):
         first, *others = (str(names[j]) for j in group)
-        verb = "copies" if len(others) == 1 else "copy"
-        notes.append(
-            f"{', '.join(others)} {verb} {first}: on an item that several of them labeled, only "
-            "one label counts."
-        )
+        notes.append(say("copies", others=", ".join(others), n=len(others), first=first))
     return tuple(notes)

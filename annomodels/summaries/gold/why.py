@@ -15,6 +15,7 @@ from annomodels.data.names import label_text, places_of
 from annomodels.data.summary import Summary
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
+from annomodels.summaries.notes import say
 from annomodels.summaries.stacked import stacked
 from annomodels.types import AnyArray, Floats
 
@@ -127,29 +128,16 @@ def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Data
 def _of_stack(tree: xr.DataTree) -> tuple[str, ...]:
     if stacked(tree) is None:
         return ()
-    return (
-        "The log-odds are from the hierarchical model, given true labels drawn from the stack. "
-        "The probability is from the stack, which counts labels of one item as less than "
-        "independent evidence.",
-    )
+    return (say("why_stack"),)
 
 
 def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple[str, ...]:
     notes = []
     if overturned:
-        items = "item" if n == 1 else "items"
-        notes.append(
-            f"The gold label differs from a majority of the votes for {n:,} {items} of {n_items:,}."
-        )
+        notes.append(say("overturned", n=n, of=n_items))
     if given:
-        names = ", ".join(label_text(name) for name in given[:5]) + (", ..." * (len(given) > 5))
-        notes.append(f"Known labels replace the labels of the coders: {names}.")
-    notes.append(
-        "Natural logarithms: +1 multiplies the odds of the gold label by 2.7, +2.3 by ten. Coders "
-        "of one item count as independent of each other, so sums are too large if they err "
-        "together."
-    )
-    return tuple(notes)
+        notes.append(say("known_replaces", names=list(map(label_text, given))))
+    return (*notes, say("logarithms"))
 
 
 def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Floats:

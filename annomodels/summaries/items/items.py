@@ -31,6 +31,7 @@ from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by, two_readings
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
+from annomodels.summaries.notes import say
 from annomodels.summaries.trust.known_truth import contradicted, known_truth_finding
 from annomodels.types import Bools, Floats, Ints
 
@@ -70,10 +71,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
         notes += effect_sentences(tree, data, "item")
     if tree.attrs.get("engine") == "em":
-        notes.append(
-            "The engine em treats its estimate as certain: the reducible part is zero and the "
-            "probabilities are overconfident."
-        )
+        notes.append(say("items_em"))
     return Summary("Items", table, truth[["p_truth"]], tuple(notes), COLUMNS)
 
 
@@ -145,16 +143,8 @@ def _sides_note(p: Floats, data: Annotations) -> list[str]:
     chosen, groups = _divided(p, data)
     if not groups:
         return []
-    then = (
-        "The list of contested items shows where they differ."
-        if data.n_labels == 2
-        else "So none of these items is called contested; p_contested still shows its value."
-    )
-    return [
-        f"{chosen.sum():,} items divide the coders, and the same coders take the same side far "
-        "more often than by chance: groups of coders share their errors, or read these items "
-        f"differently. {then}"
-    ]
+    then = say("sides_two_labels" if data.n_labels == 2 else "sides_more_labels")
+    return [say("sides", n=chosen.sum(), then=then)]
 
 
 def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = SETTLED) -> Bools:
@@ -266,7 +256,7 @@ def _contested(row: Any, dissent: str, right: str) -> str:
 def _needs_more(row: Any, dissent: int, bits: float, threshold: float) -> str:
     label, p = label_text(row.label), row.probability
     if p >= threshold:
-        return "Known truth or the labels contradict the probabilities, so these do not settle it."
+        return say("contradicted")
     if row.n == 0:
         return "It has no label."
     others = f"{dissent or 'no'} {'label differs' if dissent < 2 else 'labels differ'}"

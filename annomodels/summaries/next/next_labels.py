@@ -16,7 +16,6 @@ from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import columns
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
@@ -43,6 +42,7 @@ from annomodels.summaries.next.expected_utility import (
     most_labels,
     stack_beliefs,
 )
+from annomodels.summaries.notes import say
 from annomodels.summaries.skills import entropy_bits, signal
 from annomodels.summaries.stacked import stacked
 from annomodels.types import Bools, Floats, Ints
@@ -162,10 +162,7 @@ def next_labels(
     if stack is None:
         notes[0] += f" {OVERCONFIDENT}"
     if len(table) and tree.attrs.get("engine") == "em":
-        notes.append(
-            "The engine em gives one estimate, so the gains treat coder accuracy as known "
-            "exactly. Use gibbs or nuts."
-        )
+        notes.append(say("next_em"))
     return replace(found, notes=tuple(notes))
 
 
@@ -286,35 +283,19 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     table, n = found.table, len(found.table)
     open_item = " of an item that is not settled" if stop else ""
     if not n:
-        return [
-            f"Stop here: no further label{open_item} is expected to remove {stop:g} {word} or more "
-            f"({found.before:.1f} are expected)."
-        ]
-    notes = [
-        f"{'This label' if n == 1 else f'These {n:,} labels'} of "
-        f"{counted(table['item'].nunique(), 'item')} {'is' if n == 1 else 'are'} expected to "
-        f"leave {found.after:,.1f} of {found.before:,.1f} {word}: "
-        f"{(found.before - found.after) / n:.2g} fewer per label."
-    ]
+        return [say("stop_here", of=open_item, stop=stop, word=word, before=found.before)]
     least = f"removes {stop:g} {word} or more" if stop else f"removes any {word}"
-    notes.append(
-        f"After these labels, fit again: no other label{open_item} {least}."
+    words = {
+        "these": "This label" if n == 1 else f"These {n:,} labels",
+        "items": table["item"].nunique(),
+        "each": (found.before - found.after) / n,
+    }
+    ends = {"before": found.before, "after": found.after}
+    notes: list[str] = [
+        say("these_labels", n=n, word=word, **ends, **words),
+        say("finished", of=open_item, least=least)
         if found.finished
-        else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: "
-        "more labels would pay."
-    )
-    if unnamed := int((table["coder"] == "").sum()):
-        notes.append(
-            f"No coder is named for {counted(unnamed, 'label')}: all suitable coders have labeled "
-            "the item or get enough labels already. Ask new coders. The gains assume that they "
-            "resemble the other coders asked."
-        )
-    if lost:
-        notes.append(
-            f"{counted(lost, 'label is', 'labels are')} left out: every available coder has "
-            "labeled the item."
-        )
-    if undecided:
-        many = counted(undecided, "contested item is", "contested items are")
-        notes.append(f"{many} left out: an expert should decide, as more labels would hardly help.")
-    return notes
+        else say("more_pays", gain=table["gain"].iloc[-1], word=word),
+    ]
+    left_out = {"unnamed": int((table["coder"] == "").sum()), "lost": lost, "contested": undecided}
+    return [*notes, *(say(code, n=number) for code, number in left_out.items() if number)]

@@ -16,6 +16,7 @@ from annomodels.data.names import label_text, places_of
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.summaries.draws import SMALLEST, Draws, model_of, state_probabilities, thinned
+from annomodels.summaries.notes import say
 from annomodels.summaries.predicted.shares import leaning, smoothed
 from annomodels.types import Floats, Ints
 
@@ -76,10 +77,7 @@ def p_next(
     parts = ", ".join(
         f"{each.name} {weight:.2f}" for each, weight in zip(said.sources, weights, strict=True)
     )
-    notes = [
-        f"A mixture predicts the next label by {who}. Its weights, from labels held out in turn: "
-        f"{parts}."
-    ]
+    notes = [str(say("predictions", who=who, parts=parts))]
     if by == "item":
         notes.append("A random coder is drawn in proportion to the labels given.")
     kept = xr.Dataset({"p_next": (("row", "label"), p)}, coords={"label": data.coords["label"]})

@@ -14,6 +14,7 @@ from annomodels.data.columns import Column, columns
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import SMALLEST
+from annomodels.summaries.notes import say
 from annomodels.types import Bools, Floats, Ints
 
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
@@ -50,12 +51,10 @@ def calibration(
     ]
     rows = [_row(name, sure[some], right[some]) for name, some in bins]
     rows.append(_row("all", sure, right))
+    votes = log_loss(_shares(data)[tested], at)
     notes = (
-        f"{right.sum():,} of {len(tested):,} gold labels "
-        f"{'matches' if right.sum() == 1 else 'match'} the true labels that were held back "
-        f"({sure.sum():,.1f} expected).",
-        f"Log loss of the truth: {log_loss(p, at):.3f} nats per item; shares of the votes have "
-        f"{log_loss(_shares(data)[tested], at):.3f}.",
+        say("held_back", n=right.sum(), of=len(tested), expected=sure.sum()),
+        say("log_loss", loss=log_loss(p, at), votes=votes),
     )
     kept = xr.Dataset({"p_truth": (("item", "truth"), p), "right": ("item", right)})
     return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes, COLUMNS)
