@@ -31,7 +31,7 @@ from annomodels.priors.written import enter, is_own, place_of, unwritable, value
 from annomodels.types import Floats, Ints, PyMCModel
 
 if TYPE_CHECKING:
-    from annomodels.models.continuous.density import Density
+    from annomodels.models.continuous.difficulty_density import DifficultyDensity
 
 
 @dataclass
@@ -215,7 +215,7 @@ class Model(Html, ABC):
         """Return a note on unused information in the data and a model that uses it, or ""."""
         return ""
 
-    def density(self, codes: Encoded) -> Density | None:
+    def density(self, codes: Encoded) -> DifficultyDensity | None:
         """Return the posterior density as compiled loops; None if NUTS compiles the PyMC model."""
         return None
 

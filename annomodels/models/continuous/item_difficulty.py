@@ -11,10 +11,8 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model, State
 from annomodels.models.continuous.contrasts import against_last, log_softmax, point_states
-from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.models.dawid_skene import Pooled
-from annomodels.models.encoded import Encoded
 from annomodels.models.parameters import Parameter, Variables
 from annomodels.models.states import ItemStates
 from annomodels.priors import Dirichlet, HalfNormal, Scale
@@ -106,13 +104,6 @@ class ItemDifficulty(Model):
         effect = v["item_spread"][:, None, :] * points
         rows = log_softmax(v["item_location"][:, None, :] + effect, v.xp)
         return point_states(v, weights, rows[None], effect)
-
-    def density(self, codes: Encoded) -> Density | None:
-        if type(self) is not ItemDifficulty:
-            return None
-        from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
-
-        return RandomEffectsDensity(self, codes)
 
     @property
     def starter(self) -> Pooled:

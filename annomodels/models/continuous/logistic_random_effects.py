@@ -13,9 +13,7 @@ from annomodels.models.base import State
 from annomodels.models.continuous.centring import PartlyCentred
 from annomodels.models.continuous.contrasts import against_last, log_softmax, point_states
 from annomodels.models.continuous.covariates import Regressed, right_direction
-from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
-from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter, Variables
 from annomodels.models.states import ItemStates
@@ -136,13 +134,6 @@ class LogisticRandomEffects(Regressed):
         effect = -v["item_spread"][:, None, :] * points
         rows = log_softmax(v["coder_logit"][:, :, None, :] + effect[None], v.xp)
         return point_states(v, weights, rows, effect)
-
-    def density(self, codes: Encoded) -> Density | None:
-        if type(self) is not LogisticRandomEffects or self.coder_covariates is not None:
-            return None
-        from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
-
-        return RandomEffectsDensity(self, codes, self.coder_scale)
 
     @property
     def starter(self) -> HierarchicalDawidSkene:
