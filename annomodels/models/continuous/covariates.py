@@ -37,6 +37,11 @@ class Regressed(Model):
         object.__setattr__(self, "coder_covariates", covariates_of(self.coder_covariates))
         super().__post_init__()
 
+    @property
+    def swappable(self) -> bool:  # type: ignore[override]
+        """Return True if the model also allows parameters with swapped classes."""
+        return self.coder_covariates is None
+
     def with_data(self, data: Annotations) -> Self:
         """Return a copy with the covariates of the data's coders; rejects unusable columns."""
         known = super().with_data(data)
@@ -51,23 +56,14 @@ class Regressed(Model):
         known = self.coder_covariates
         if known is None:
             return ()
-        about = (
-            "The log-odds that a coder is right are regressed on columns about the coder: "
-            f"{in_words(known)}."
-        )
-        return (replace(EFFECT, prior=Normal(0.0, known.spread), about=about),)
+        about = "The log-odds that a coder is right are regressed on columns about the coder: "
+        return (coefficients(EFFECT, known, f"{about}{in_words(known)}."),)
 
     @property
     def effect_coords(self) -> dict[str, list[str]]:
         """Names of the covariate terms, by dimension."""
         known = self.coder_covariates
         return {} if known is None else {"coder_term": list(known.terms)}
-
-    def terms(self, name: str) -> list[tuple[str, str]]:
-        known = self.coder_covariates
-        if known is None or name != EFFECT.name:
-            return []
-        return list(zip(known.terms, known.units, strict=True))
 
     def effect_of(self, v: Variables) -> TensorLike:
         """Return the covariate effect on each coder [coder], given the coefficients."""
@@ -80,6 +76,12 @@ class Regressed(Model):
         """Initial values of the coefficients."""
         known = self.coder_covariates
         return {} if known is None else {EFFECT.name: np.zeros(len(known.terms))}
+
+
+def coefficients(plain: Parameter, known: Covariates, about: str) -> Parameter:
+    """Declare the coefficients of covariates with their prior and terms."""
+    terms = tuple(zip(known.terms, known.units, strict=True))
+    return replace(plain, prior=Normal(0.0, known.spread), about=about, terms=terms)
 
 
 def in_words(known: Covariates) -> str:

@@ -14,11 +14,16 @@ from scipy.special import logsumexp
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.continuous.covariates import Regressed, bound_to, covariates_of, in_words
+from annomodels.models.continuous.covariates import (
+    Regressed,
+    bound_to,
+    coefficients,
+    covariates_of,
+    in_words,
+)
 from annomodels.models.parameters import Parameter, Variables
 from annomodels.models.states import Kinds
 from annomodels.priors import Covariates
-from annomodels.priors.distributions import Normal
 from annomodels.types import Floats, Ints, TensorLike
 
 ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
@@ -62,20 +67,13 @@ class HardnessRegressed(Regressed):
             f"The difficulty of an item is regressed on columns about the item: {in_words(known)}. "
             "The prevalence does not depend on it."
         )
-        own = replace(ITEM_EFFECT, prior=Normal(0.0, known.spread), about=about)
-        return (*super().effect_parameters, own)
+        return (*super().effect_parameters, coefficients(ITEM_EFFECT, known, about))
 
     @property
     def effect_coords(self) -> dict[str, list[str]]:
         known = self.item_covariates
         own = {} if known is None else {"item_term": list(known.terms)}
         return {**super().effect_coords, **own}
-
-    def terms(self, name: str) -> list[tuple[str, str]]:
-        known = self.item_covariates
-        if known is None or name != ITEM_EFFECT.name:
-            return super().terms(name)
-        return list(zip(known.terms, known.units, strict=True))
 
     @property
     def effect_start(self) -> dict[str, Floats]:
