@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from types import ModuleType
-from typing import Self
 
 import numpy as np
 from scipy.special import logsumexp
 
-from annomodels.data.annotations import Annotations
-from annomodels.data.names import label_text
-from annomodels.models.continuous.covariates import (
-    Regressed,
-    bound_to,
-    coefficients,
-    covariates_of,
-    in_words,
-)
-from annomodels.models.parameters import Parameter, Variables
+from annomodels.models.continuous.covariates import ITEM_EFFECT, Regressed
+from annomodels.models.parameters import Variables
 from annomodels.models.states import Kinds
 from annomodels.priors import Covariates
 from annomodels.types import Floats, Ints, TensorLike
 
-ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
 # range of the points beyond the extreme items, in standard deviations
 REACH = 5.0
 # additional range in logits, so that points stay distinct if all items are identical
@@ -45,41 +34,6 @@ class HardnessRegressed(Regressed):
 
     item_covariates: Covariates | None
     nodes: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "item_covariates", covariates_of(self.item_covariates, "item"))
-        super().__post_init__()
-
-    def with_data(self, data: Annotations) -> Self:
-        known = super().with_data(data)
-        if known.item_covariates is None:
-            return known
-        names = [label_text(name) for name in data.items]
-        terms = bound_to(known.item_covariates, names, "item")
-        return replace(known, item_covariates=terms)
-
-    @property
-    def effect_parameters(self) -> tuple[Parameter, ...]:
-        known = self.item_covariates
-        if known is None:
-            return super().effect_parameters
-        about = (
-            f"The difficulty of an item is regressed on columns about the item: {in_words(known)}. "
-            "The prevalence does not depend on it."
-        )
-        return (*super().effect_parameters, coefficients(ITEM_EFFECT, known, about))
-
-    @property
-    def effect_coords(self) -> dict[str, list[str]]:
-        known = self.item_covariates
-        own = {} if known is None else {"item_term": list(known.terms)}
-        return {**super().effect_coords, **own}
-
-    @property
-    def effect_start(self) -> dict[str, Floats]:
-        known = self.item_covariates
-        own = {} if known is None else {ITEM_EFFECT.name: np.zeros(len(known.terms))}
-        return {**super().effect_start, **own}
 
     @cached_property
     def _kinds(self) -> tuple[Ints, Floats]:

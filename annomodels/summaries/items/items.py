@@ -200,11 +200,10 @@ def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
     found = tree["items"].to_dataset()
     if layout is None or "p_state" not in found:
         return None
-    truth = layout.truth
-    several = truth.max(axis=1) < 1.0
+    several = layout.truth.max(axis=1) < 1.0
     if not several.any():
         return None
-    joint = found["p_state"].values[:, several] @ truth[several]
+    joint = found["p_state"].values[:, several] @ layout.truth[several]
     shares: Floats = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
     return shares
 
