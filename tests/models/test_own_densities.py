@@ -18,8 +18,6 @@ from annomodels.priors import Beta, Dirichlet
 pytestmark = pytest.mark.slow
 
 SKEWED = Dirichlet(2.0, shares=(0.6, 0.3, 0.1))
-# of the items of `tiny`, some of which are alike
-KNOWN = {str(i): {"length": i // 2, "sort": "abc"[i % 3]} for i in range(9)}
 CASES = {
     "two labels": (2, am.models.ScalarDifficulty()),
     "vague": (2, am.models.ScalarDifficulty.carpenter()),
@@ -29,21 +27,6 @@ CASES = {
     "everything": (
         4,
         am.models.ScalarDifficulty(by_class=True, discrimination=0.5, guessing=Beta(1, 4)),
-    ),
-    "items": (2, am.models.ScalarDifficulty(item_covariates=KNOWN)),
-    "items, everything": (
-        3,
-        am.models.ScalarDifficulty(
-            by_class=True, discrimination=0.5, guessing=Beta(1, 4), item_covariates=KNOWN, nodes=9
-        ),
-    ),
-    "items, fixed": (
-        2,
-        am.models.ScalarDifficulty(difficulty=0.5, difficulty_fixed=True, item_covariates=KNOWN),
-    ),
-    "items, nothing else": (
-        3,
-        am.models.ScalarDifficulty(difficulty=0.0, difficulty_fixed=True, item_covariates=KNOWN),
     ),
     "guessing": (2, am.models.ScalarDifficulty(guessing=Beta(2, 9), nodes=9, accuracy=0.8)),
 }
@@ -130,7 +113,7 @@ def test_the_start_is_finite(case, rng):
 @pytest.mark.parametrize("far", [40.0, 300.0, 800.0])
 def test_far_away_the_density_is_low_and_no_error(far, rng):
     """The first steps of NUTS are long: what they meet must turn them back."""
-    for case in ("two labels", "everything", "items", "items, everything"):
+    for case in ("two labels", "everything"):
         model, data = crowd(case, rng)
         density = model.density(codes_of(model, data))
         for sign in (-1.0, 1.0):

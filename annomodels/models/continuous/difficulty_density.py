@@ -43,9 +43,6 @@ class DifficultyDensity:
         }  # fmt: skip
         if n_rho:
             self.shapes["difficulty_scale"] = (k,) if model.by_class else ()
-        known = model.item_covariates
-        if known is not None:
-            self.shapes["item_effect"] = (len(known.terms),)
         if n_slope:
             self.shapes["discrimination"] = (j,)
         if n_guess:
@@ -54,22 +51,15 @@ class DifficultyDensity:
             self.shapes |= {"preference": (k, wrong), "leaning_scale": (k,), "z": (j, k, wrong)}
         self.share = centred_share(codes)
         nodes, weights = model.quadrature
-        rule, kinds = np.stack([nodes, np.log(weights)]), (np.zeros((0, 0)), np.zeros(1, np.int64))
-        if known is not None and codes.kind is not None:
-            order = np.argsort(codes.kind, kind="stable")
-            rule, design = model.points_rule, model.kind_design
-            kinds = design, np.searchsorted(codes.kind[order], np.arange(len(design) + 1))
-            codes = codes.of_patterns(order)
         self.arguments = (
             np.array([j, k, n_rho, n_slope, n_guess]),
             self._priors(model),
             model.prevalence.alpha(k),
             self.share,
-            rule,
+            np.stack([nodes, np.log(weights)]),
             np.full(k, float(model.difficulty)),
             *codes.arrays,
             codes.weight,
-            *kinds,
         )
 
     def _priors(self, model: Any) -> Floats:
@@ -85,9 +75,6 @@ class DifficultyDensity:
         if "difficulty_scale" in self.shapes:
             rhos = math.prod(self.shapes["difficulty_scale"])
             constant += rhos * (LOG_HALF_NORMAL - math.log(model.difficulty))
-        if model.item_covariates is not None:
-            spread = math.log(model.item_covariates.spread)
-            constant -= self.shapes["item_effect"][0] * (spread + HALF_LOG_TAU)
         if "discrimination" in self.shapes:
             constant -= j * (math.log(model.discrimination) + HALF_LOG_TAU)
         if "guessing" in self.shapes:
@@ -98,8 +85,7 @@ class DifficultyDensity:
             constant -= j * k * (k - 2) * HALF_LOG_TAU
         return np.array(
             [model.centre(k), level, model.contrast_spread, model.ability_spread, model.difficulty,
-             model.discrimination, a, b, model.leaning_spread,
-             1.0 if model.item_covariates is None else model.item_covariates.spread, constant]
+             model.discrimination, a, b, model.leaning_spread, constant]
         )  # fmt: skip
 
     @property
@@ -142,8 +128,6 @@ class DifficultyDensity:
             "mean_ability": mean,
             "ability": mean + scale ** (1.0 - w) * (free["ability"] - w * mean),
         }
-        if "item_effect" in free:
-            out["item_effect"] = free["item_effect"]
         if "guessing" in free:
             out["guessing"] = 1.0 / (1.0 + np.exp(-free["guessing"]))
         if "z" in free:
@@ -165,8 +149,6 @@ class DifficultyDensity:
         }
         free["prevalence"] = from_log_simplex(given["prevalence"])
         free["ability"] = (given["ability"] - mean) / scale ** (1.0 - w) + w * mean
-        if "item_effect" in given:
-            free["item_effect"] = given["item_effect"]
         for name in ("contrast", "preference", "z"):
             if name in given:
                 free[name] = from_zero_sum(given[name])

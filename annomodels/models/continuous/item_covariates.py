@@ -57,19 +57,6 @@ class HardnessRegressed(Regressed):
         widest = max(USUAL, float(np.ptp(design, axis=0).max()))
         return math.ceil(FINER * self.nodes * (widest + 2 * REACH) / (USUAL + 2 * REACH))
 
-    @property
-    def kind_design(self) -> Floats:
-        """Values of the terms for each kind of item, shape [kind, term]."""
-        return self._kinds[1]
-
-    @property
-    def points_rule(self) -> Floats:
-        """Points scaled to -1 to 1, and constants of :func:`common_points`."""
-        size = self.n_points
-        numbers = np.zeros(size)
-        numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
-        return np.stack([np.linspace(-1.0, 1.0, size), numbers])
-
     def points_of(self, v: Variables, scale: TensorLike) -> tuple[TensorLike, TensorLike]:
         """Return points [truth, point] and log weights [kind, truth, point] in a PyMC model."""
         # scale is the spread of the difficulties, scalar or [truth]

@@ -275,7 +275,7 @@ class ScalarDifficulty(HardnessRegressed):
         return values
 
     def density(self, codes: Encoded) -> DifficultyDensity | None:
-        if type(self) is not ScalarDifficulty or self.coder_covariates is not None:
+        if type(self) is not ScalarDifficulty or self.covariates:
             return None
         from annomodels.models.continuous.difficulty_density import DifficultyDensity
 
