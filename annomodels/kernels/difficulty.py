@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, inlined, kernel
-from annomodels.kernels.points import fill_points, points_back
 from annomodels.kernels.transforms import (
     half_normals,
     log_simplex,
@@ -138,9 +137,8 @@ def spread_leanings(common: Array, scale: Array, own: Array, leaning: Array) -> 
 
 # indices of the constants of the priors; the last is the constant of the log density
 (
-    CENTRE, LEVEL, CONTRAST, ABILITY, DIFFICULTY, SLOPE, RIGHT, NOT_RIGHT, LEANING, EFFECT,
-    CONSTANT,
-) = range(11)  # fmt: skip
+    CENTRE, LEVEL, CONTRAST, ABILITY, DIFFICULTY, SLOPE, RIGHT, NOT_RIGHT, LEANING, CONSTANT,
+) = range(10)  # fmt: skip
 
 
 @kernel
@@ -157,16 +155,12 @@ def difficulty_density(
     cell: Array,
     gold: Array,
     weight: Array,
-    design: Array,
-    ends: Array,
 ) -> float:
     """Return the log density at unconstrained `x`, and fill `grad`."""
     # sizes: counts of coders, labels, difficulty scales, discriminations and guessing rates. alpha:
     # pseudo-counts of the prevalence. share: degree of centering per coder. rule [2, node]: nodes
     # and log weights of the quadrature. fixed [truth]: difficulty scales if none is estimated.
-    # design [kind, term]: covariates of the items, which are sorted by kind. ends [kind + 1]: first
-    # item of each kind. Both are empty without covariates. Unconstrained values are in the order of
-    # the PyMC variables.
+    # Unconstrained values are in the order of the PyMC variables.
     n_coders, k, n_rho, n_slope, n_guess = sizes
     nodes = rule.shape[1]
     grad[:] = 0.0
@@ -211,20 +205,6 @@ def difficulty_density(
         for q in range(nodes):
             hard[t, q] = rho[t] * rule[0, q]
     at += n_rho
-    n_kinds, n_terms = design.shape
-    of_effect = slice(at, at + n_terms)
-    classes = k if n_rho > 1 else 1
-    shift, width = np.zeros(n_kinds), np.empty(classes)
-    points, log_weight = np.empty((classes, nodes)), np.empty((n_kinds, classes, nodes))
-    if n_kinds:
-        value += normals(x[of_effect], prior[EFFECT], grad[of_effect])
-        for g in range(n_kinds):
-            for n in range(n_terms):
-                shift[g] += design[g, n] * x[at + n]
-        fill_points(shift, rho, rule, points, width, log_weight)
-        for t in range(k):
-            hard[t] = points[t * (classes - 1) // (k - 1)]
-    at += n_terms
     of_slope = slice(at, at + n_slope)
     slope = np.exp(x[of_slope])
     if n_slope:
@@ -266,25 +246,9 @@ def difficulty_density(
     table = np.empty((n_coders * k, n_states))
     fill_rows(ability, hard, slope, guess, leaning, table)
     share_grad, table_grad = np.zeros(n_states), np.zeros(table.shape)
-    of_weight = np.zeros(log_weight.shape)
-    if n_kinds == 0:
-        value += state_likelihood(
-            starts, cell, gold, weight, truth, log_share, table, share_grad, table_grad
-        )
-    of_kind = np.empty(n_states if n_kinds else 0)
-    for g in range(n_kinds):
-        begin, end = ends[g], ends[g + 1]
-        of_kind[:] = 0.0
-        for s in range(n_states):
-            c = truth[s] * (classes - 1) // (k - 1)
-            log_share[s] = log_pi[truth[s]] + log_weight[g, c, s % nodes]
-        value += state_likelihood(
-            starts[begin : end + 1], cell, gold[begin:end], weight[begin:end], truth, log_share,
-            table, of_kind, table_grad,
-        )  # fmt: skip
-        for s in range(n_states):
-            share_grad[s] += of_kind[s]
-            of_weight[g, truth[s] * (classes - 1) // (k - 1), s % nodes] += of_kind[s]
+    value += state_likelihood(
+        starts, cell, gold, weight, truth, log_share, table, share_grad, table_grad
+    )
 
     # gradients
     ability_grad, hard_grad = np.zeros(ability.shape), np.zeros(hard.shape)
@@ -297,20 +261,9 @@ def difficulty_density(
     for t in range(k):
         for q in range(nodes):
             pi_grad[t] += share_grad[t * nodes + q]
-            if n_rho and not n_kinds:
+            if n_rho:
                 place = of_rho.start + t * (n_rho - 1) // (k - 1)
                 grad[place] += hard_grad[t, q] * hard[t, q]
-    if n_kinds:
-        of_points, shift_grad = np.zeros(points.shape), np.zeros(n_kinds)
-        for t in range(k):
-            of_points[t * (classes - 1) // (k - 1)] += hard_grad[t]
-        points_back(
-            shift, rho, rule, points, width, log_weight, of_weight, of_points, shift_grad,
-            grad[of_rho],
-        )  # fmt: skip
-        for g in range(n_kinds):
-            for n in range(n_terms):
-                grad[of_effect.start + n] += design[g, n] * shift_grad[g]
     log_simplex_back(log_pi, pi_grad, grad[: k - 1])
     partly_centred_back(
         x[of_ability], share, mean, scale, ability_grad,

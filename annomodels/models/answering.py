@@ -92,10 +92,6 @@ class Answering(ConjugateModel):
         """Return True if the model also allows parameters with swapped classes."""
         return self.base.swappable
 
-    @property
-    def proper(self) -> bool:
-        return self.base.proper
-
     def with_data(self, data: Annotations) -> Self:
         kinds = tuple(str(name) for name in data.dont_know)
         return replace(self, base=self.base.with_data(data), kinds=kinds, coders=data.n_coders)

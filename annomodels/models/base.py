@@ -31,7 +31,8 @@ from annomodels.priors.written import enter, is_own, place_of, unwritable, value
 from annomodels.types import Floats, Ints, PyMCModel
 
 if TYPE_CHECKING:
-    from annomodels.models.continuous.density import Density
+    from annomodels.models.continuous.difficulty_density import DifficultyDensity
+    from annomodels.models.mixtures.layout import Layout
 
 
 @dataclass
@@ -215,7 +216,7 @@ class Model(Html, ABC):
         """Return a note on unused information in the data and a model that uses it, or ""."""
         return ""
 
-    def density(self, codes: Encoded) -> Density | None:
+    def density(self, codes: Encoded) -> DifficultyDensity | None:
         """Return the posterior density as compiled loops; None if NUTS compiles the PyMC model."""
         return None
 
@@ -250,13 +251,9 @@ class Model(Html, ABC):
         one, other = self.new_rows(draws_of, rng), self.new_rows(draws_of, rng)
         return None if one is None or other is None else (draws_of("prevalence"), one, other)
 
-    def state_truth(self, n_labels: int) -> Floats | None:
-        """Return P(truth | state), [state, truth], if it is fixed and states are readings."""
+    def states_apart(self, n_labels: int) -> Layout | None:
+        """Return the layout of the states of an item, if these are not points of a number."""
         return None
-
-    def yes_or_no(self, n_labels: int) -> frozenset[str]:
-        """Return the names of 0/1 state values, whose mean is a probability."""
-        return frozenset()
 
     @property
     def item_kinds(self) -> Ints | None:
@@ -276,10 +273,6 @@ class Model(Html, ABC):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Return the names along dimensions specific to this model."""
         return {}
-
-    def terms(self, name: str) -> list[tuple[str, str]]:
-        """Return pairs (term, unit) for the coefficients of this name."""
-        return []
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Convert one draw of the PyMC variables to the variables of the result.
@@ -362,4 +355,4 @@ class Model(Html, ABC):
     @property
     def proper(self) -> bool:
         """Return True if all priors are proper, which sampling requires."""
-        return self.prevalence.concentration > 0
+        return all(getattr(getattr(self, each.name), "proper", True) for each in fields(self))

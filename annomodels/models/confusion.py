@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from annomodels.models.base import Model, State
-from annomodels.models.parameters import Parameter, Variables
+from annomodels.models.parameters import Parameter, Variables, reordered
 from annomodels.models.states import ItemStates
 from annomodels.priors.distributions import Distribution
 from annomodels.types import Floats, Ints, TensorLike
@@ -64,15 +64,5 @@ class ConfusionModel(Model):
         return State(
             state.log_prevalence[back],
             np.ascontiguousarray(state.log_confusion[:, :, back]),
-            self.taken(state.population, back),
+            reordered(self.variables(len(back)), state.population, back),
         )
-
-    def taken(self, values: dict[str, Floats], back: Ints) -> dict[str, Floats]:
-        """Return the variables of one draw with reordered classes."""
-        dims = {each.name: each.dims for each in self.variables(len(back))}
-        out = dict(values)
-        for name, array in values.items():
-            along = dims.get(name, ())
-            if "truth" in along:
-                out[name] = np.asarray(np.take(array, back, axis=along.index("truth")))
-        return out

@@ -125,9 +125,14 @@ class ConjugateModel(ConfusionModel):
         total = counts + np.swapaxes(alpha, -1, -2)
         weight = total.sum(axis=1, keepdims=True)
         rows = np.divide(total, weight, out=np.full_like(total, 1.0 / k), where=weight > 0)
-        share = sizes + self.prevalence.alpha(k)
         with np.errstate(divide="ignore"):
-            return State(np.log(share / share.sum()), np.log(rows), population)
+            return State(self.log_prevalence(sizes), np.log(rows), population)
+
+    def log_prevalence(self, sizes: Floats) -> Floats:
+        """Return the log prevalence at its mode, given class sizes."""
+        share = sizes + self.prevalence.alpha(len(sizes))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(share / share.sum()))
 
     def free(self, state: State) -> Floats:
         """Return the EM parameters as one vector of log-ratios, for the acceleration of EM."""

@@ -61,10 +61,6 @@ class DawidSkene(ConjugateModel):
         """
         return cls(Dirichlet(0.0), Diagonal(0.0))
 
-    @property
-    def proper(self) -> bool:
-        return self.prevalence.concentration > 0 and self.confusion.strength > 0
-
     def updated(self, earlier: Earlier) -> Self:
         draws = earlier.draws_of("confusion")
         if draws.ndim == 4:  # new coders resemble a random earlier coder
@@ -90,7 +86,6 @@ class DawidSkene(ConjugateModel):
         return self.start(counts, sizes)
 
     def rows_prior(self, v: Variables) -> DirichletRows:
-        alpha = self.row_counts(v.n_labels)
         alpha = self.row_counts(v.n_labels)
         return DirichletRows(alpha if self.shared else alpha[None])
 

@@ -95,27 +95,14 @@ def encode(
     gold = data.known.copy()  # always writable, so that kernels compile for one type only
     n_rows = 1 if shared else data.n_coders
     silent = data.n_silent if isinstance(data, Expanded) else 0
+    one, each = np.ones(data.n_items), np.arange(data.n_items)
+    whole = Encoded(
+        data.starts, row, data.label, gold, one, each, n_rows, data.n_labels, silent, kind
+    )
     if not collapse:
-        return Encoded(
-            data.starts,
-            row,
-            data.label,
-            gold,
-            np.ones(data.n_items),
-            np.arange(data.n_items),
-            n_rows,
-            data.n_labels,
-            silent,
-            kind,
-        )
+        return whole
     first, inverse, weight = _patterns(data.starts, row, data.label, gold, data.n_labels, kind)
-    lengths = np.diff(data.starts)[first]
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    take = np.repeat(data.starts[first] - starts[:-1], lengths) + np.arange(starts[-1])
-    return Encoded(
-        starts, row[take], data.label[take], gold[first], weight, inverse, n_rows, data.n_labels,
-        silent, None if kind is None else kind[first],
-    )  # fmt: skip
+    return replace(whole.of_patterns(first), weight=weight, inverse=inverse)
 
 
 def _patterns(

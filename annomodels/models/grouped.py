@@ -127,7 +127,9 @@ class GroupedCoders(HierarchicalDawidSkene):
         if not self.split:
             return {}
         right = np.diagonal(values["group_population"], axis1=3, axis2=4)
-        accuracy = np.einsum("cdgk,cdk->cdg", right, values["prevalence"])
+        # of the classes that coders perceive, if items have states
+        prevalence = values.get("perceived_prevalence", values["prevalence"])
+        accuracy = np.einsum("cdgk,cdk->cdg", right, prevalence)
         return {name: accuracy[:, :, g] for g, name in enumerate(self.group_names)}
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:

@@ -113,10 +113,6 @@ class Interval(Model):
         if self.ends is not None and not self.ends[0] < self.ends[1]:
             raise ValueError(f"The ends must be in order, not {self.ends!r}.")
 
-    @property
-    def proper(self) -> bool:
-        return True
-
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the variables of the posterior, in label units."""
         mean, *positive = POPULATION

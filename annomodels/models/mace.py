@@ -120,7 +120,7 @@ class Mace(ConjugateModel):
         competence = np.clip((k * known - 1.0) / (k - 1.0), 0.05, 0.95)
         wrong = counts.sum(axis=2) - np.einsum("jkk->jk", counts) + self.guess.alpha(k)
         guess = wrong / wrong.sum(axis=1, keepdims=True)
-        return self._state(counts, sizes, competence, guess)
+        return self._state(self.log_prevalence(sizes), competence, guess)
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
         """Run an EM step in which guessing is also missing data."""
@@ -131,14 +131,12 @@ class Mace(ConjugateModel):
         a, b = self.competence.counts
         competence = (known.sum(axis=1) + a) / (counts.sum(axis=(1, 2)) + a + b)
         share = guessed + self.guess.alpha(len(sizes))
-        return self._state(counts, sizes, competence, share / share.sum(axis=1, keepdims=True))
+        guess = share / share.sum(axis=1, keepdims=True)
+        return self._state(self.log_prevalence(sizes), competence, guess)
 
-    def _state(self, counts: Floats, sizes: Floats, competence: Floats, guess: Floats) -> State:
-        share = sizes + self.prevalence.alpha(len(sizes))
-        population = {"competence": competence, "guess": guess}
+    def _state(self, log_prevalence: Floats, competence: Floats, guess: Floats) -> State:
         rows = guessing_rows(competence, guess)
-        with np.errstate(divide="ignore"):
-            return State(np.log(share / share.sum()), rows, population)
+        return State(log_prevalence, rows, {"competence": competence, "guess": guess})
 
     def free(self, state: State) -> Floats:
         theta, xi = state.population["competence"], state.population["guess"]
@@ -151,9 +149,7 @@ class Mace(ConjugateModel):
         with np.errstate(over="ignore"):
             competence = 1.0 / (1.0 + np.exp(-vector[k : k + n]))
         guess = np.exp(log_shares(vector[k + n :].reshape(n, k), 1))
-        rows = guessing_rows(competence, guess)
-        population = {"competence": competence, "guess": guess}
-        return State(log_shares(vector[:k], 0), rows, population)
+        return self._state(log_shares(vector[:k], 0), competence, guess)
 
     def log_penalty(self, state: State) -> float:
         theta, xi = state.population["competence"], state.population["guess"]

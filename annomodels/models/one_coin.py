@@ -99,9 +99,7 @@ class OneCoin(ConjugateModel):
             right, given = right.sum(axis=1, keepdims=True), given.sum(axis=1, keepdims=True)
         a, b = self.accuracy.counts
         accuracy = (right + a) / (given + a + b)
-        share = sizes + self.prevalence.alpha(k)
-        with np.errstate(divide="ignore"):
-            return self._state(np.log(share / share.sum()), accuracy)
+        return self._state(self.log_prevalence(sizes), accuracy)
 
     def _state(self, log_prevalence: Floats, accuracy: Floats) -> State:
         rows = coin_rows(accuracy, len(log_prevalence))

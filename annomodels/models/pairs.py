@@ -50,10 +50,6 @@ class PairModel(Model):
         """Return True if "none of these" is a candidate."""
         return False
 
-    @property
-    def proper(self) -> bool:
-        return True
-
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the variables of the posterior; kinds are the rates of each class."""
         anchor = self.anchor(n_labels)

@@ -52,6 +52,7 @@ class Parameter:
     shown: bool = False
     tells_spammers: bool = False  # whether it is 1 for spammers
     effect: str = ""  # for coefficients of covariates: name of the affected quantity
+    terms: tuple[tuple[str, str], ...] = ()  # and names and units of their terms
     # whether it is so correlated with other variables that NUTS should adapt to the directions
     correlated: bool = False
     optional: bool = False  # whether it may be absent, if priors or data leave nothing to estimate
@@ -244,6 +245,19 @@ def log_jacobian(each: Parameter, values: Floats) -> float:
     """Return the log Jacobian of the change to log-ratios or logarithms."""
     total = np.log(np.maximum(values, TINY)).sum()
     return float(total + np.log1p(-values).sum() if each.support == "unit" else total)
+
+
+def reordered(
+    declared: Iterable[Parameter], values: Mapping[str, Floats], back: Ints
+) -> dict[str, Floats]:
+    """Return the variables of one draw with reordered classes."""
+    dims = {each.name: each.dims for each in declared}
+    out = dict(values)
+    for name, array in values.items():
+        along = dims.get(name, ())
+        if "truth" in along:  # from the end, because a shared matrix may lack the coder axis
+            out[name] = np.asarray(np.take(array, back, axis=along.index("truth") - len(along)))
+    return out
 
 
 class ExpectedAccuracy(NamedTuple):

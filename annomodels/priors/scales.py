@@ -41,11 +41,6 @@ class LogNormal(Html):
         """Description of the prior for reports."""
         return f"log-normal with median {self.median:g} and log-scale spread {self.spread:g}"
 
-    @property
-    def lower(self) -> float:
-        """Smallest possible value."""
-        return 0.0
-
     def logp(self, x: Floats | float) -> Floats:
         """Return the log density at ``x``."""
         log_x = np.log(x)
@@ -97,11 +92,6 @@ class Pareto(Html):
     def in_words(self) -> str:
         """Description of the prior for reports."""
         return f"Pareto with tail index {self.alpha:g} from {self.minimum:g} upwards"
-
-    @property
-    def lower(self) -> float:
-        """Smallest possible value."""
-        return self.minimum
 
     def logp(self, x: Floats | float) -> Floats:
         """Return the log density at ``x``."""

@@ -62,6 +62,11 @@ class Dirichlet(Html):
         return self.concentration * n_classes * np.array(self.shares)
 
     @property
+    def proper(self) -> bool:
+        """Return True if the prior is a distribution, which sampling requires."""
+        return self.concentration > 0
+
+    @property
     def in_words(self) -> str:
         """Description of the prior for reports."""
         counts = "pseudo-count" if self.concentration == 1 else "pseudo-counts"
@@ -154,6 +159,11 @@ class Diagonal(Html):
             raise ValueError(f"Diagonal needs a certainty > 0, not {self.certainty!r}.")
         if not (math.isfinite(self.spread) and self.spread >= 0):
             raise ValueError(f"Diagonal needs a spread >= 0, not {self.spread!r}.")
+
+    @property
+    def proper(self) -> bool:
+        """Return True if the prior is a distribution, which sampling requires."""
+        return self.strength > 0
 
     @property
     def in_words(self) -> str:

@@ -36,15 +36,11 @@ def _as_given(rows: Diagonal) -> bool:
 Scale = Annotated[float, Needs("a number above 0", lambda x: 0 < x < math.inf)]
 NonNegative = Annotated[float, Needs("a number of 0 or more", lambda x: 0 <= x < math.inf)]
 Probability = Annotated[float, Needs("a number between 0 and 1", lambda x: 0 < x < 1)]
-Proper = Annotated[
-    Dirichlet, Needs("Dirichlet with a concentration above 0", lambda x: x.concentration > 0)
-]
+Proper = Annotated[Dirichlet, Needs("Dirichlet with a concentration above 0", lambda x: x.proper)]
 _LEARNS = "without certainty= and spread=, which only the population of a hierarchical model learns"
 FixedDiagonal = Annotated[
     Diagonal,
-    Needs(
-        f"Diagonal with a strength above 0, {_LEARNS}", lambda x: _as_given(x) and x.strength > 0
-    ),
+    Needs(f"Diagonal with a strength above 0, {_LEARNS}", lambda x: _as_given(x) and x.proper),
 ]
 FixedRows = Annotated[Diagonal | Rows, Needs(f"Rows, or Diagonal {_LEARNS}", _as_given)]
 ProperRows = Annotated[

@@ -12,7 +12,7 @@ from annomodels.priors import LogNormal, Pareto
 def _grid_posterior(counts, anchor, prior):
     """Mean of (m, log c) by brute force on a grid, for two labels."""
     m = np.linspace(0.0025, 0.9975, 200)[:, None]
-    log_c = np.linspace(np.log(max(prior.lower, 1e-2)), np.log(1e4), 400)[None, :]
+    log_c = np.linspace(np.log(max(prior.coefficients()[3], 1e-2)), np.log(1e4), 400)[None, :]
     c = np.exp(log_c)
     a, b = c * m, c * (1 - m)
     logp = (anchor[0] - 1) * np.log(m) + (anchor[1] - 1) * np.log1p(-m)

@@ -269,7 +269,7 @@ def test_without_covariates_nothing_is_another(model):
     plain = model().with_data(data)
     told = model(coder_covariates=KNOWN).with_data(data)
     codes = encode(data)
-    assert (plain.density(codes) is None) == (model is LND)
+    assert (plain.density(codes) is None) == (model is not SD)
     assert told.density(codes) is None
     assert "coder_effect" not in plain.dims(2)
     assert "coder_term" not in plain.coords(["x", "y"])

@@ -9,7 +9,7 @@ from enumeration import tiny
 from scipy.special import expit, ndtr
 from scipy.stats import dirichlet, lognorm, norm
 
-from annomodels.models.continuous.cutpoints import CoderScale, interval_logp
+from annomodels.models.continuous.cutpoints import interval_logp
 from annomodels.models.continuous.graded_response import GradedResponse
 from annomodels.models.continuous.ordinal import Ordinal
 
@@ -24,10 +24,10 @@ def label_probability(data, values, n, x):
 
 
 def coders_log_prior(values):
-    prior = CoderScale()
-    total = half_normal_logpdf(values["shift_scale"], prior.shift)
-    total += half_normal_logpdf(values["spread_scale"], prior.spread)
-    total += lognorm.logpdf(values["typical_spread"], prior.typical_spread, scale=prior.typical)
+    prior = Ordinal()
+    total = half_normal_logpdf(values["shift_scale"], prior.shift_scale)
+    total += half_normal_logpdf(values["spread_scale"], prior.spread_scale)
+    total += lognorm.logpdf(values["typical_spread"], prior.typical_scale, scale=prior.typical)
     for name in ("shift_z", "spread_z", "lapse_z"):
         total += norm.logpdf(values[name]).sum()
     total += norm.logpdf(values["lapse_location"], np.log(0.03 / 0.97))

@@ -23,7 +23,6 @@ from annomodels.errors import EngineError, NotApplicable, Option
 from annomodels.executors.team import Threads
 from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.continuous.density import Density
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
 from annomodels.types import AnyArray, PyMCModel
@@ -31,6 +30,8 @@ from annomodels.types import AnyArray, PyMCModel
 if TYPE_CHECKING:
     import xarray as xr
     from nutpie.sample import CompiledModel
+
+    from annomodels.models.continuous.difficulty_density import DifficultyDensity
 
 JITTER = 0.02
 # log gamma has errors of about 1e-6 there; prior probabilities beyond it are below 1e-12
@@ -120,7 +121,7 @@ def _stepped(
     return *_arrays(tree, wanted), stopped
 
 
-def sampled_from(density: Density, start: Mapping[str, AnyArray]) -> CompiledModel:
+def sampled_from(density: DifficultyDensity, start: Mapping[str, AnyArray]) -> CompiledModel:
     """Return a nutpie model of a density, which needs only kernels that are cached on disk."""
     from nutpie.compiled_pyfunc import from_pyfunc
 

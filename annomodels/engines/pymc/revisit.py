@@ -9,6 +9,7 @@ from annomodels.engines.kept import DrawStore, canonical_order
 from annomodels.engines.source.itemsums import ItemSums, Stage, with_room
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
+from annomodels.models.parameters import reordered
 from annomodels.types import AnyArray
 
 # stored draws and item sums of each chain, and names of the state values
@@ -35,7 +36,7 @@ def revisited(
             order = canonical_order(state_of(values), volume) if relabel else identity
             moved = bool((order != identity).any())
             if moved:
-                values = _reordered(model, values, np.argsort(order))
+                values = reordered(model.variables(k), values, np.argsort(order))
             given = given_by(model, values, codes.kind)
             *_, states = given
             if not draw:
@@ -52,14 +53,3 @@ def revisited(
             part.add(values, log_likelihood, own, moved)
     found = model.states({name: values[:1] for name, values in kept[0].arrays.items()})
     return kept, sums, [] if found is None else sorted(found.values)
-
-
-def _reordered(model: Model, values: dict[str, AnyArray], back: AnyArray) -> dict[str, AnyArray]:
-    """Reorder the classes in each variable with a truth dimension."""
-    dims = {each.name: each.dims for each in model.variables(len(back))}
-    out = dict(values)
-    for name, array in values.items():
-        along = dims.get(name, ())
-        if "truth" in along:  # from the end, because a shared matrix has no coder axis
-            out[name] = np.take(array, back, axis=along.index("truth") - len(along))
-    return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annomodels.models.parameters import Variables
 from annomodels.models.states import ItemStates
@@ -55,3 +56,10 @@ def difficulties(effect: Floats) -> Floats:
     padded = np.concatenate([effect, np.zeros_like(effect[..., :1])], axis=-1)
     own = np.einsum("...kmk->...km", padded)
     return np.asarray((padded.sum(axis=-1) - own) / (n_labels - 1) - own)
+
+
+def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the index of each label among the wrong labels of its row, and the diagonal."""
+    right = np.eye(k, dtype=bool)
+    place = np.cumsum(~right, axis=1) - 1
+    return np.where(right, 0, place).astype(np.int64), right

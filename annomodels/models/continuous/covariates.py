@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,6 +21,18 @@ from annomodels.priors.distributions import Normal
 from annomodels.types import Floats, TensorLike
 
 EFFECT = Parameter("coder_effect", ("coder_term",), effect="log-odds that a coder is right")
+ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
+COEFFICIENTS = {"coder": EFFECT, "item": ITEM_EFFECT}
+ABOUT: dict[str, Callable[[Covariates], str]] = {
+    "coder": lambda known: (
+        "The log-odds that a coder is right are regressed on columns about the coder: "
+        f"{in_words(known)}."
+    ),
+    "item": lambda known: (
+        f"The difficulty of an item is regressed on columns about the item: {in_words(known)}. The "
+        "prevalence does not depend on it."
+    ),
+}
 MOST_NAMED = 5
 
 
@@ -33,41 +45,48 @@ class Regressed(Model):
     coder_covariates: Covariates | None
 
     def __post_init__(self) -> None:
-        """Convert a table to :class:`annomodels.priors.Covariates`, and check the priors."""
-        object.__setattr__(self, "coder_covariates", covariates_of(self.coder_covariates))
+        """Convert tables to :class:`annomodels.priors.Covariates`, and check the priors."""
+        for key in COEFFICIENTS:
+            name = f"{key}_covariates"
+            if hasattr(self, name):
+                object.__setattr__(self, name, covariates_of(getattr(self, name), key))
         super().__post_init__()
 
+    @property
+    def covariates(self) -> dict[str, Covariates]:
+        """Known covariates, of coders and of items."""
+        found = {key: getattr(self, f"{key}_covariates", None) for key in COEFFICIENTS}
+        return {key: known for key, known in found.items() if known is not None}
+
+    @property
+    def swappable(self) -> bool:  # type: ignore[override]
+        """Return True if the model also allows parameters with swapped classes."""
+        return self.coder_covariates is None
+
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the covariates of the data's coders; rejects unusable columns."""
-        known = super().with_data(data)
-        if known.coder_covariates is None:
-            return known
-        terms = bound_to(known.coder_covariates, [label_text(name) for name in data.coders])
-        return replace(known, coder_covariates=terms)
+        """Return a copy with the covariates of the data; rejects unusable columns."""
+        names = {"coder": data.coders, "item": data.items}
+        bound: dict[str, Any] = {
+            f"{key}_covariates": bound_to(known, [label_text(name) for name in names[key]], key)
+            for key, known in self.covariates.items()
+        }
+        return replace(super().with_data(data), **bound)
 
     @property
     def effect_parameters(self) -> tuple[Parameter, ...]:
-        """Declare the coefficients."""
-        known = self.coder_covariates
-        if known is None:
-            return ()
-        about = (
-            "The log-odds that a coder is right are regressed on columns about the coder: "
-            f"{in_words(known)}."
-        )
-        return (replace(EFFECT, prior=Normal(0.0, known.spread), about=about),)
+        """Declare the coefficients with their prior and terms."""
+        return tuple(
+            replace(
+                COEFFICIENTS[key], prior=Normal(0.0, known.spread), about=ABOUT[key](known),
+                terms=tuple(zip(known.terms, known.units, strict=True)),
+            )
+            for key, known in self.covariates.items()
+        )  # fmt: skip
 
     @property
     def effect_coords(self) -> dict[str, list[str]]:
         """Names of the covariate terms, by dimension."""
-        known = self.coder_covariates
-        return {} if known is None else {"coder_term": list(known.terms)}
-
-    def terms(self, name: str) -> list[tuple[str, str]]:
-        known = self.coder_covariates
-        if known is None or name != EFFECT.name:
-            return []
-        return list(zip(known.terms, known.units, strict=True))
+        return {f"{key}_term": list(known.terms) for key, known in self.covariates.items()}
 
     def effect_of(self, v: Variables) -> TensorLike:
         """Return the covariate effect on each coder [coder], given the coefficients."""
@@ -78,8 +97,8 @@ class Regressed(Model):
     @property
     def effect_start(self) -> dict[str, Floats]:
         """Initial values of the coefficients."""
-        known = self.coder_covariates
-        return {} if known is None else {EFFECT.name: np.zeros(len(known.terms))}
+        given = self.covariates.items()
+        return {COEFFICIENTS[key].name: np.zeros(len(known.terms)) for key, known in given}
 
 
 def in_words(known: Covariates) -> str:

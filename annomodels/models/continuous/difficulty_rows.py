@@ -6,10 +6,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.models.base import State
-from annomodels.models.continuous.contrasts import softplus
+from annomodels.models.continuous.contrasts import leaning_places, softplus
 from annomodels.models.parameters import Parameter, Variables
 from annomodels.priors import HalfNormal
 from annomodels.priors.distributions import ZeroSumNormal
@@ -47,13 +46,6 @@ def log_rows(
         log_wrong = xp.log1p(-lucky) + log_wrong
     right = np.eye(k, dtype=bool)[None, :, None, :]
     return xp.where(right, log_right[..., None], log_wrong[..., None] + wrong)
-
-
-def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the index of each label among the wrong labels of its row, and the diagonal."""
-    right = np.eye(k, dtype=bool)
-    place = np.cumsum(~right, axis=1) - 1
-    return np.where(right, 0, place).astype(np.int64), right
 
 
 def leaning_parameters(k: int, spread: float) -> tuple[Parameter, ...]:

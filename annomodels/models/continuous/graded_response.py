@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import erfinv, ndtr
 
-from annomodels.models.base import Model, State
-from annomodels.models.continuous.cutpoints import CoderScale, label_logp
-from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.base import State
+from annomodels.models.continuous.cutpoints import ScaleModel, label_logp
 from annomodels.models.parameters import Parameter, Variables
 from annomodels.models.states import ItemStates
-from annomodels.priors import Dirichlet, Probability, Scale
 from annomodels.types import Floats, TensorLike
 
 REACH = 4.0
@@ -23,7 +20,7 @@ LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
-class GradedResponse(Model):
+class GradedResponse(ScaleModel):
     r"""Each item has a position on a scale; coders perceive it with shift and noise, and cut it.
 
     .. math::
@@ -35,7 +32,7 @@ class GradedResponse(Model):
     with F logistic. The true class of an item is the interval between two cut-points that contains
     its position, so :math:`\pi` is the prevalence of the classes, and an item close to a cut-point
     is hard because it is between two classes. Shift :math:`b_j`, spread :math:`s_j` and lapse rate
-    of the coders are pooled (:class:`~annomodels.models.continuous.cutpoints.CoderScale`); the unit
+    of the coders are pooled (:class:`~annomodels.models.continuous.cutpoints.ScaleModel`); the unit
     of shift and spread is the standard deviation of the items.
 
     The position is summed out over an equally spaced grid whose points represent the normal
@@ -75,24 +72,7 @@ class GradedResponse(Model):
     citation: ClassVar[str] = "doi:10.1007/BF03372160"
     swappable: ClassVar[bool] = False
 
-    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    shift_scale: Scale = 0.5
-    typical: Scale = 0.35
-    typical_scale: Scale = 0.5
-    spread_scale: Scale = 0.5
-    typical_lapse: Probability = 0.03
     nodes: int = 41
-
-    @property
-    def coders(self) -> CoderScale:
-        """Priors of the coder parameters."""
-        return CoderScale(
-            self.shift_scale,
-            self.typical,
-            self.typical_scale,
-            self.spread_scale,
-            self.typical_lapse,
-        )
 
     def grid(self) -> tuple[Floats, Floats]:
         """Return points [node] and bin edges [node + 1]; the outermost edges are infinite."""
@@ -101,8 +81,7 @@ class GradedResponse(Model):
         return points, np.concatenate([[-np.inf], inner, [np.inf]])
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        cuts = [f"{a} | {b}" for a, b in pairwise(labels)]
-        return {"cut": cuts, "state": [f"{x:.3g}" for x in self.grid()[0]]}
+        return {**super().coords(labels), "state": [f"{x:.3g}" for x in self.grid()[0]]}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         def cuts(v: Variables) -> TensorLike:
@@ -110,7 +89,7 @@ class GradedResponse(Model):
             inverse = erfinv if v.xp is np else v.xp.erfinv
             return np.sqrt(2.0) * inverse(2.0 * below - 1.0)
 
-        return (Parameter("cuts", ("cut",), follows=cuts), *self.coders.parameters(n_labels))
+        return (Parameter("cuts", ("cut",), follows=cuts), *self.coder_parameters(n_labels))
 
     def _truth(self, prevalence: TensorLike, xp: ModuleType) -> TensorLike:
         """Return P(truth | point) [node, truth]: proportion of a bin's probability per class."""
@@ -132,18 +111,9 @@ class GradedResponse(Model):
             values={"position": points},
         )
 
-    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardized coder parameters."""
-        return self.coders.pymc_values(values)
-
-    @property
-    def starter(self) -> HierarchicalDawidSkene:
-        return HierarchicalDawidSkene(self.prevalence)
-
     def pymc_start(self, state: State) -> dict[str, Floats]:
         prevalence = np.exp(state.log_prevalence) + 0.02
-        start = self.coders.start(len(state.log_confusion), len(prevalence))
-        return {"prevalence": prevalence / prevalence.sum(), **start}
+        return {"prevalence": prevalence / prevalence.sum(), **self.coder_start(state)}
 
     def story(self) -> list[str]:
         return [

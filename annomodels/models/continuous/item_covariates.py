@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from types import ModuleType
-from typing import Self
 
 import numpy as np
 from scipy.special import logsumexp
 
-from annomodels.data.annotations import Annotations
-from annomodels.data.names import label_text
-from annomodels.models.continuous.covariates import Regressed, bound_to, covariates_of, in_words
-from annomodels.models.parameters import Parameter, Variables
+from annomodels.models.continuous.covariates import ITEM_EFFECT, Regressed
+from annomodels.models.parameters import Variables
 from annomodels.models.states import Kinds
 from annomodels.priors import Covariates
-from annomodels.priors.distributions import Normal
 from annomodels.types import Floats, Ints, TensorLike
 
-ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
 # range of the points beyond the extreme items, in standard deviations
 REACH = 5.0
 # additional range in logits, so that points stay distinct if all items are identical
@@ -40,48 +34,6 @@ class HardnessRegressed(Regressed):
 
     item_covariates: Covariates | None
     nodes: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "item_covariates", covariates_of(self.item_covariates, "item"))
-        super().__post_init__()
-
-    def with_data(self, data: Annotations) -> Self:
-        known = super().with_data(data)
-        if known.item_covariates is None:
-            return known
-        names = [label_text(name) for name in data.items]
-        terms = bound_to(known.item_covariates, names, "item")
-        return replace(known, item_covariates=terms)
-
-    @property
-    def effect_parameters(self) -> tuple[Parameter, ...]:
-        known = self.item_covariates
-        if known is None:
-            return super().effect_parameters
-        about = (
-            f"The difficulty of an item is regressed on columns about the item: {in_words(known)}. "
-            "The prevalence does not depend on it."
-        )
-        own = replace(ITEM_EFFECT, prior=Normal(0.0, known.spread), about=about)
-        return (*super().effect_parameters, own)
-
-    @property
-    def effect_coords(self) -> dict[str, list[str]]:
-        known = self.item_covariates
-        own = {} if known is None else {"item_term": list(known.terms)}
-        return {**super().effect_coords, **own}
-
-    def terms(self, name: str) -> list[tuple[str, str]]:
-        known = self.item_covariates
-        if known is None or name != ITEM_EFFECT.name:
-            return super().terms(name)
-        return list(zip(known.terms, known.units, strict=True))
-
-    @property
-    def effect_start(self) -> dict[str, Floats]:
-        known = self.item_covariates
-        own = {} if known is None else {ITEM_EFFECT.name: np.zeros(len(known.terms))}
-        return {**super().effect_start, **own}
 
     @cached_property
     def _kinds(self) -> tuple[Ints, Floats]:
@@ -104,19 +56,6 @@ class HardnessRegressed(Regressed):
         design = np.zeros((1, 1)) if known is None or not known.design else self._kinds[1]
         widest = max(USUAL, float(np.ptp(design, axis=0).max()))
         return math.ceil(FINER * self.nodes * (widest + 2 * REACH) / (USUAL + 2 * REACH))
-
-    @property
-    def kind_design(self) -> Floats:
-        """Values of the terms for each kind of item, shape [kind, term]."""
-        return self._kinds[1]
-
-    @property
-    def points_rule(self) -> Floats:
-        """Points scaled to -1 to 1, and constants of :func:`common_points`."""
-        size = self.n_points
-        numbers = np.zeros(size)
-        numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
-        return np.stack([np.linspace(-1.0, 1.0, size), numbers])
 
     def points_of(self, v: Variables, scale: TensorLike) -> tuple[TensorLike, TensorLike]:
         """Return points [truth, point] and log weights [kind, truth, point] in a PyMC model."""

@@ -11,10 +11,8 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model, State
 from annomodels.models.continuous.contrasts import against_last, log_softmax, point_states
-from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.models.dawid_skene import Pooled
-from annomodels.models.encoded import Encoded
 from annomodels.models.parameters import Parameter, Variables
 from annomodels.models.states import ItemStates
 from annomodels.priors import Dirichlet, HalfNormal, Scale
@@ -22,8 +20,36 @@ from annomodels.priors.distributions import Normal
 from annomodels.types import Floats
 
 
+class ItemEffects(Model):
+    """Base of models with effects of items on the logits of labels, relative to the last label."""
+
+    item_scale: Scale
+    nodes: int | None
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        points, _ = effect_nodes(len(labels) - 1, self.nodes)
+        state = [f"{label}/{m}" for label in labels for m in range(len(points))]
+        return {"contrast": labels[:-1], "state": state}
+
+    def with_data(self, data: Annotations) -> Self:
+        """Return a copy with the number of points chosen from the data, unless it is given."""
+        known = super().with_data(data)
+        if known.nodes is not None:
+            return known
+        return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
+
+    @property
+    def spread_parameter(self) -> Parameter:
+        """Declare the spread of the item effects."""
+        return Parameter(
+            "item_spread", ("truth", "contrast"), "positive", prior=HalfNormal(self.item_scale),
+            about="Spread of the items of a class: half-normal with scale "
+            f"{self.item_scale:g} logits.",
+        )  # fmt: skip
+
+
 @dataclass(frozen=True)
-class ItemDifficulty(Model):
+class ItemDifficulty(ItemEffects):
     r"""Each item has logits drawn around those of its class; coders are identical.
 
     .. math::
@@ -73,30 +99,13 @@ class ItemDifficulty(Model):
     item_scale: Scale = 1.0
     nodes: int | None = None
 
-    def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        points, _ = effect_nodes(len(labels) - 1, self.nodes)
-        state = [f"{label}/{m}" for label in labels for m in range(len(points))]
-        return {"contrast": labels[:-1], "state": state}
-
-    def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the number of points chosen from the data, unless it is given."""
-        known = super().with_data(data)
-        if known.nodes is not None:
-            return known
-        return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
-
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        dims = ("truth", "contrast")
         return (
             Parameter(
-                "item_location", dims, prior=Normal(0.0, self.location_spread),
+                "item_location", ("truth", "contrast"), prior=Normal(0.0, self.location_spread),
                 about=f"Location of a class: normal with spread {self.location_spread:g} logits.",
             ),
-            Parameter(
-                "item_spread", dims, "positive", prior=HalfNormal(self.item_scale),
-                about="Spread of the items of a class: half-normal with scale "
-                f"{self.item_scale:g} logits.",
-            ),
+            self.spread_parameter,
         )  # fmt: skip
 
     def item_states(self, v: Variables) -> ItemStates:
@@ -106,13 +115,6 @@ class ItemDifficulty(Model):
         effect = v["item_spread"][:, None, :] * points
         rows = log_softmax(v["item_location"][:, None, :] + effect, v.xp)
         return point_states(v, weights, rows[None], effect)
-
-    def density(self, codes: Encoded) -> Density | None:
-        if type(self) is not ItemDifficulty:
-            return None
-        from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
-
-        return RandomEffectsDensity(self, codes)
 
     @property
     def starter(self) -> Pooled:

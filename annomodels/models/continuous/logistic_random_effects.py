@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from annomodels.data.annotations import Annotations
 from annomodels.models.base import State
 from annomodels.models.continuous.centring import PartlyCentred
 from annomodels.models.continuous.contrasts import against_last, log_softmax, point_states
 from annomodels.models.continuous.covariates import Regressed, right_direction
-from annomodels.models.continuous.density import Density
-from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
-from annomodels.models.encoded import Encoded
+from annomodels.models.continuous.item_difficulty import ItemEffects
+from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter, Variables
 from annomodels.models.states import ItemStates
@@ -25,7 +23,7 @@ from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
-class LogisticRandomEffects(Regressed):
+class LogisticRandomEffects(ItemEffects, Regressed):
     r"""Coders have logits for each class, from which item effects are subtracted.
 
     .. math::
@@ -86,22 +84,8 @@ class LogisticRandomEffects(Regressed):
     nodes: int | None = None
     coder_covariates: Covariates | None = None
 
-    @property
-    def swappable(self) -> bool:  # type: ignore[override]
-        """Return True if the model also allows parameters with swapped classes."""
-        return self.coder_covariates is None
-
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        points, _ = effect_nodes(len(labels) - 1, self.nodes)
-        state = [f"{label}/{m}" for label in labels for m in range(len(points))]
-        return {"contrast": labels[:-1], "state": state, **self.effect_coords}
-
-    def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the number of points chosen from the data, unless it is given."""
-        known = super().with_data(data)
-        if known.nodes is not None:
-            return known
-        return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
+        return {**super().coords(labels), **self.effect_coords}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         dims = ("truth", "contrast")
@@ -121,11 +105,7 @@ class LogisticRandomEffects(Regressed):
                 "coder_spread", dims, "positive", prior=HalfNormal(self.coder_scale),
                 about=f"Spread of the coders: half-normal with scale {self.coder_scale:g} logits.",
             ),
-            Parameter(
-                "item_spread", dims, "positive", prior=HalfNormal(self.item_scale),
-                about="Spread of the items of a class: half-normal with scale "
-                f"{self.item_scale:g} logits.",
-            ),
+            self.spread_parameter,
             Parameter("coder_logit", ("coder", *dims), watched="", prior=logits),
             *self.effect_parameters,
         )  # fmt: skip
@@ -136,13 +116,6 @@ class LogisticRandomEffects(Regressed):
         effect = -v["item_spread"][:, None, :] * points
         rows = log_softmax(v["coder_logit"][:, :, None, :] + effect[None], v.xp)
         return point_states(v, weights, rows, effect)
-
-    def density(self, codes: Encoded) -> Density | None:
-        if type(self) is not LogisticRandomEffects or self.coder_covariates is not None:
-            return None
-        from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
-
-        return RandomEffectsDensity(self, codes, self.coder_scale)
 
     @property
     def starter(self) -> HierarchicalDawidSkene:

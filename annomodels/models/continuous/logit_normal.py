@@ -70,11 +70,6 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
     scale_spread: Scale = 1.0
     coder_covariates: Covariates | None = None
 
-    @property
-    def swappable(self) -> bool:  # type: ignore[override]
-        """Return True if the model also allows parameters with swapped classes."""
-        return self.coder_covariates is None
-
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         return self.effect_coords
 

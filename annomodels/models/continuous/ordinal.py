@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from annomodels.models.base import State
 from annomodels.models.confusion import ConfusionModel
-from annomodels.models.continuous.cutpoints import CoderScale, label_logp
-from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.continuous.cutpoints import ScaleModel, label_logp
 from annomodels.models.parameters import Parameter, Variables
-from annomodels.priors import Dirichlet, Probability, Scale
+from annomodels.priors import Scale
 from annomodels.priors.distributions import OrderedNormal
 from annomodels.types import Floats, TensorLike
 
 
 @dataclass(frozen=True)
-class Ordinal(ConfusionModel):
+class Ordinal(ScaleModel, ConfusionModel):
     r"""Dawid-Skene for ordered labels: coders perceive a scale with shift and noise, and cut it.
 
     .. math::
@@ -32,7 +30,7 @@ class Ordinal(ConfusionModel):
     parameters. A coder with shift :math:`b_j > 0` gives labels that are too high, a coder with a
     large spread :math:`s_j` is imprecise, and a proportion :math:`\lambda_j` of a coder's labels
     ignores the item. All three parameters are pooled over the coders
-    (:class:`~annomodels.models.continuous.cutpoints.CoderScale`).
+    (:class:`~annomodels.models.continuous.cutpoints.ScaleModel`).
 
     Parameters
     ----------
@@ -62,27 +60,7 @@ class Ordinal(ConfusionModel):
     citation: ClassVar[str] = "this package"
     swappable: ClassVar[bool] = False
 
-    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    shift_scale: Scale = 0.5
-    typical: Scale = 0.35
-    typical_scale: Scale = 0.5
-    spread_scale: Scale = 0.5
-    typical_lapse: Probability = 0.03
     cut_spread: Scale = 0.25
-
-    @property
-    def coders(self) -> CoderScale:
-        """Priors of the coder parameters."""
-        return CoderScale(
-            self.shift_scale,
-            self.typical,
-            self.typical_scale,
-            self.spread_scale,
-            self.typical_lapse,
-        )
-
-    def coords(self, labels: list[str]) -> dict[str, list[str]]:
-        return {"cut": [f"{a} | {b}" for a, b in pairwise(labels)]}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         middle = np.arange(n_labels - 1, dtype=float) + 0.5
@@ -91,25 +69,17 @@ class Ordinal(ConfusionModel):
             about="Cut-points: normal around the middle between two classes with spread "
             f"{self.cut_spread:g} steps, in order.",
         )  # fmt: skip
-        return (cuts, *self.coders.parameters(n_labels))
+        return (cuts, *self.coder_parameters(n_labels))
 
     def log_rows(self, v: Variables) -> TensorLike:
         return label_logp(np.arange(v.n_labels), v["cuts"], v, v.xp)
-
-    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardized coder parameters."""
-        return self.coders.pymc_values(values)
-
-    @property
-    def starter(self) -> HierarchicalDawidSkene:
-        return HierarchicalDawidSkene(self.prevalence)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
         prevalence = np.exp(state.log_prevalence)
         return {
             "prevalence": prevalence,
             "cuts": np.arange(len(prevalence) - 1) + 0.5,
-            **self.coders.start(len(state.log_confusion), len(prevalence)),
+            **self.coder_start(state),
         }
 
     def story(self) -> list[str]:

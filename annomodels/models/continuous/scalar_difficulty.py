@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from annomodels.models.base import State
 from annomodels.models.continuous.centring import PartlyCentred
-from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.difficulty_rows import (
     leaning_parameters,
     log_rows,
@@ -35,6 +34,9 @@ from annomodels.priors import (
 )
 from annomodels.priors.distributions import TruncatedNormal, ZeroSumNormal
 from annomodels.types import Floats, TensorLike
+
+if TYPE_CHECKING:
+    from annomodels.models.continuous.difficulty_density import DifficultyDensity
 
 # argument of `log_rows` -> variable of the result
 ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
@@ -272,8 +274,8 @@ class ScalarDifficulty(HardnessRegressed):
             values["guessing"] = np.full(k, min(max(self.guessing.mean, 0.02), 0.98))
         return values
 
-    def density(self, codes: Encoded) -> Density | None:
-        if type(self) is not ScalarDifficulty or self.coder_covariates is not None:
+    def density(self, codes: Encoded) -> DifficultyDensity | None:
+        if type(self) is not ScalarDifficulty or self.covariates:
             return None
         from annomodels.models.continuous.difficulty_density import DifficultyDensity
 

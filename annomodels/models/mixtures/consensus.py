@@ -7,8 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Layout, Truths
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Diagonal, FixedDiagonal
@@ -46,7 +44,6 @@ class Consensus(StateModel):
     citation: ClassVar[str] = "this package"
     family: ClassVar[str] = "hardness"
 
-    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     error: FixedDiagonal = field(default_factory=lambda: Diagonal(20.0, 0.95))
 
     def layout(self, n_labels: int) -> Layout:

@@ -7,8 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Factor, Layout
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Beta
@@ -49,7 +47,6 @@ class EasyHardItems(StateModel):
     citation: ClassVar[str] = "Carpenter (2008)"
     family: ClassVar[str] = "hardness"
 
-    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     easy: Beta = field(default_factory=lambda: Beta(1.0, 1.0))
 
     def layout(self, n_labels: int) -> Layout:

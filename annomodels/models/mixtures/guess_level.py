@@ -7,8 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import ExtraRow, Factor, Layout
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Dirichlet, Proper
@@ -49,7 +47,6 @@ class GuessLevel(StateModel):
     citation: ClassVar[str] = "this package"
     family: ClassVar[str] = "hardness"
 
-    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     levels: tuple[float, ...] = (0.3, 0.6, 0.8, 0.9, 0.95)
     weights: Proper = field(default_factory=lambda: Dirichlet(1.0))
     guess: Proper = field(default_factory=lambda: Dirichlet(1.0))

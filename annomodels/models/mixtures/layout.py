@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from annomodels.models.parameters import Parameter, Watched
 from annomodels.priors.distributions import DirichletRows
 from annomodels.types import Floats, Ints
@@ -104,6 +106,11 @@ class Layout:
         """Variables of the items."""
         found = (*self.factors, *self.rows, self.truths, self.judgement)
         return tuple(part for part in found if part is not None)
+
+    @property
+    def yes_or_no(self) -> frozenset[str]:
+        """Names of 0/1 values, whose mean is a probability."""
+        return frozenset(name for name, v in self.values.items() if np.isin(v, (0, 1)).all())
 
     @property
     def said(self) -> bool:

@@ -9,8 +9,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, ClassVar, Self
@@ -20,6 +20,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import DrawsOf, Model, State
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Layout
 from annomodels.models.parameters import Known, Parameter, Variables
 from annomodels.models.states import SMALLEST, ItemStates, States, marginals, together
@@ -32,14 +33,15 @@ from annomodels.types import Floats, TensorLike
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
 
 
+@dataclass(frozen=True)
 class StateModel(Model):
     """Base of models whose items have states beyond the classes."""
 
-    # the field coders is a confusion model of the labels given the perceived class
-
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
-    coders: ConjugateModel
+
+    # model of the labels given the perceived class
+    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
 
     # -- defined by subclasses ------------------------------------------------------------------
 
@@ -63,14 +65,6 @@ class StateModel(Model):
         """Model of the labels given the perceived class."""
         return self.coders
 
-    def group_of(self, coders: Sequence[str]) -> dict[str, str]:
-        return self.coders.group_of(coders)
-
-    def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return the mean coder's accuracy on perceived classes per group, [chain, draw]."""
-        perceived = {**values, "prevalence": values["perceived_prevalence"]}
-        return self.coders.population_accuracy(perceived)
-
     def newcomers(
         self, draws_of: DrawsOf, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats] | None:
@@ -91,20 +85,12 @@ class StateModel(Model):
         found = self.states(values)
         return found.share, found.emission[:, 0], found.emission[:, 1]
 
-    def state_truth(self, n_labels: int) -> Floats | None:
-        return cached_layout(self, n_labels).truth
-
-    def yes_or_no(self, n_labels: int) -> frozenset[str]:
-        values = cached_layout(self, n_labels).values
-        return frozenset(name for name, v in values.items() if np.isin(v, (0, 1)).all())
+    def states_apart(self, n_labels: int) -> Layout | None:
+        return cached_layout(self, n_labels)
 
     def with_data(self, data: Annotations) -> Self:
         known = super().with_data(data)
         return replace(known, coders=self.coders.with_data(data))
-
-    @property
-    def proper(self) -> bool:
-        return self.coders.proper
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         layout = cached_layout(self, len(labels))

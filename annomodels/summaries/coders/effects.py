@@ -70,7 +70,7 @@ class _Effects(NamedTuple):
 
     of: str
     words: str
-    terms: list[tuple[str, str]]
+    terms: tuple[tuple[str, str], ...]
     draws: Floats
 
 
@@ -80,7 +80,7 @@ def _draws(tree: xr.DataTree, data: Annotations) -> dict[str, _Effects]:
         each.name: _Effects(
             each.dims[0].removesuffix("_term"),
             each.effect,
-            model.terms(each.name),
+            each.terms,
             flat(tree, each.name),
         )
         for each in model.parameters(data.n_labels)

@@ -16,14 +16,14 @@ from annomodels.types import Floats
 
 def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
     """Return the group of each coder; empty unless the model has several groups."""
-    return model_of(tree).group_of([label_text(name) for name in data.coders])
+    return model_of(tree).coder_model.group_of([label_text(name) for name in data.coders])
 
 
 def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
     """Return the accuracy of each group's mean coder, sum_k pi_k m_gkk, by group, [sample]."""
     posterior = tree["posterior"].to_dataset()
     values = {str(name): drawn.values for name, drawn in posterior.data_vars.items()}
-    found = model_of(tree).population_accuracy(values)
+    found = model_of(tree).coder_model.population_accuracy(values)
     return {name: drawn.astype(float).ravel() for name, drawn in found.items()}
 
 

@@ -169,7 +169,8 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
     if "items" not in tree.children:
         return {}
     found = {str(name): each.values for name, each in tree["items"].to_dataset().items()}
-    chances = model_of(tree).yes_or_no(data.n_labels)
+    layout = model_of(tree).states_apart(data.n_labels)
+    chances = frozenset() if layout is None else layout.yes_or_no
     columns: dict[str, Floats | list[str]] = {
         name: values
         for name, values in found.items()
@@ -185,14 +186,14 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
 
 def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
     """Return P(reading | several readings), [item, truth]; None without such states."""
-    truth = model_of(tree).state_truth(data.n_labels)
+    layout = model_of(tree).states_apart(data.n_labels)
     found = tree["items"].to_dataset()
-    if truth is None or "p_state" not in found:
+    if layout is None or "p_state" not in found:
         return None
-    several = truth.max(axis=1) < 1.0
+    several = layout.truth.max(axis=1) < 1.0
     if not several.any():
         return None
-    joint = found["p_state"].values[:, several] @ truth[several]
+    joint = found["p_state"].values[:, several] @ layout.truth[several]
     shares: Floats = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
     return shares
 

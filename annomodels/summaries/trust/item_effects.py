@@ -23,9 +23,8 @@ FEW, EXPLAINED, FAR = 10, 0.8, 15.0
 
 def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     """Find item terms whose coefficient depends on the prior, on few items, or on the class."""
-    model = model_of(tree)
-    declared = model.parameters(data.n_labels)
-    terms = [t for each in declared if each.dims == ("item_term",) for t in model.terms(each.name)]
+    declared = model_of(tree).parameters(data.n_labels)
+    terms = [term for each in declared if each.dims == ("item_term",) for term in each.terms]
     if not terms:
         return None
     draws = thinned(tree, data, 1)
