@@ -11,7 +11,6 @@ import pytest
 from crowds import p_truth, simulate
 from scipy.special import gammaln, logsumexp
 from scipy.stats import norm, t
-from stack_definitions import build_layer, build_votes
 
 import annomodels as am
 from annomodels.data.alike import exchangeable, n_distinct, taken_together
@@ -26,6 +25,7 @@ from annomodels.models.encoded import encode
 from annomodels.models.mixtures.stack import Dependence, as_far_off, layered, mode_of
 from annomodels.models.mixtures.votes import (
     Difficulty,
+    build_votes,
     difficulty_of,
     easy_share,
     log_parts,
@@ -65,7 +65,7 @@ def plain(data):
 def test_the_density_of_the_layer_is_that_of_the_pymc_model(rng):
     log_q, truth = beliefs(rng, 12)
     dependence = Dependence(prevalence=(0.5, 0.3, 0.2))
-    model = build_layer(SMALL, log_q, truth, dependence)
+    model = SMALL.build_layer(log_q, truth, dependence)
     prior_logp = model.compile_logp(vars=model.free_RVs)
     whole = model.compile_logp()
     median = SMALL.median_log_odds(3)

@@ -13,7 +13,7 @@ from annomodels.models.base import Earlier
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.votes import Difficulty, easy_share
 from annomodels.priors import Diagonal
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -243,6 +243,27 @@ class Stack(HierarchicalDawidSkene):
         sharpness = self.sharpness * np.exp(off)
         flat = flat_of(dependence, n_labels)
         return np.asarray(sharpness), np.outer(unknown, flat), of_tilt * z[:, 2:]
+
+    def build_layer(self, log_q: Floats, truth: Ints, dependence: Dependence) -> PyMCModel:
+        """Build the PyMC model of a mixture's confidence, given known truths."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        n_labels = log_q.shape[1]
+        median, spread = self.median_log_odds(n_labels), self.spread
+        with pm.Model(coords={"truth": range(n_labels)}) as pymc_model:
+            z = pm.Normal("z_sharpness", 0.0, 1.0)
+            scale = spread[0] * pm.math.switch(z > 0, self.skew, 1.0)
+            sharpness = pm.Deterministic("sharpness", self.sharpness * pm.math.exp(scale * z))
+            odds = pm.StudentT("log_odds", nu=DEGREES, mu=median, sigma=spread[1])
+            unknown = pm.Deterministic("unknown", pm.math.sigmoid(odds))
+            tilt = pm.Normal("tilt", 0.0, spread[2], dims="truth")
+            log_p = sharpness * log_q + tilt
+            log_p = log_p - pt.logsumexp(log_p, axis=1, keepdims=True)
+            of_truth = log_p[np.arange(len(truth)), truth]
+            flat = pt.log(unknown) + np.log(flat_of(dependence, n_labels)[truth])
+            pm.Potential("known_truth", pt.logaddexp(pt.log1p(-unknown) + of_truth, flat).sum())
+        return pymc_model
 
     def story(self) -> list[str]:
         return [

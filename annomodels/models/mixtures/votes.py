@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -102,3 +102,32 @@ def difficulty_of(votes: Ints, times: Ints) -> Difficulty:
         if moved + abs(now.scattered - before.scattered) < ARRIVED:
             break
     return now
+
+
+def build_votes(votes: Ints, times: Ints) -> PyMCModel:
+    """Build the PyMC model of the difficulty, given patterns of votes."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    k = votes.shape[1]
+    n = votes.sum(axis=1, keepdims=True)
+    with pm.Model() as model:
+        hard = pm.Beta("hard", HARD + 1.0, EASY + 1.0)
+        accuracy = pm.Beta("accuracy", RIGHT + 1.0, WRONG + 1.0)
+        scattered = pm.Beta("scattered", 2.0, 2.0)
+        wrong = (1.0 - accuracy) / (k - 1)
+        easy = votes * pt.log(accuracy) + (n - votes) * pt.log(wrong) - np.log(k)
+        by_kind = [
+            pm.logp(pm.DirichletMultinomial.dist(n=n[:, 0], a=np.full(k, a / k)), votes)
+            for a in CONCENTRATIONS
+        ]
+        # remove the multinomial coefficient: the order of labels among coders is irrelevant
+        orders = gammaln(n[:, 0] + 1.0) - gammaln(votes + 1.0).sum(axis=1)
+        shares = (pt.log1p(-scattered), pt.log(scattered))
+        kinds = [
+            pt.log(hard) + share + of_kind - orders
+            for share, of_kind in zip(shares, by_kind, strict=True)
+        ]
+        states = pt.concatenate([easy + pt.log1p(-hard), pt.stack(kinds, axis=1)], axis=1)
+        pm.Potential("votes", (times * pt.logsumexp(states, axis=1)).sum())
+    return model
