@@ -91,9 +91,18 @@ def _parse(text: str) -> Gate:
     return Gate(name, column, sign, float(limit))
 
 
-def gate_code(gates: tuple[Gate, ...], table: pd.DataFrame, word: str = "coefficient") -> int:
-    """Print each gate that fails, and return the exit code."""
-    failures = [sentence for gate in gates for sentence in gate.failures(table, word)]
+def gate_failures(
+    gates: tuple[Gate, ...], table: pd.DataFrame, word: str = "coefficient"
+) -> list[str]:
+    """Return a sentence for each gate that fails; an unknown name ends the command.
+
+    Call it before the table is shown or written: a wrong name is an error of the call.
+    """
+    return [sentence for gate in gates for sentence in gate.failures(table, word)]
+
+
+def gate_code(failures: list[str]) -> int:
+    """Print the gates that fail, and return the exit code."""
     for sentence in failures:
         failed(sentence)
     return GATE if failures else DONE

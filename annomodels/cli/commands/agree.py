@@ -18,7 +18,7 @@ from annomodels.cli.breakdown import (
     show_diagnosis,
 )
 from annomodels.cli.declared import as_command
-from annomodels.cli.gate import gate_code, parse_gates
+from annomodels.cli.gate import gate_code, gate_failures, parse_gates
 from annomodels.cli.loading import done_each, load_any, load_each, several
 from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import note, say_notes
@@ -145,9 +145,10 @@ def command(
             )
         note(repr(labels))
         panel = span_agreement(labels, asked or OF_SPANS)
+        failures = gate_failures(limits, panel.table)
         say_notes(labels.notes)
         show(panel, writing)
-        return gate_code(limits, panel.table)
+        return gate_code(failures)
     names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
 
     def measured(question: str, labels: Annotations) -> AgreementPanel:
@@ -173,7 +174,7 @@ def command(
         panel = measured("", labels)
         table = panel.table
         show(panel, writing)
-    return gate_code(limits, table)
+    return gate_code(gate_failures(limits, table))
 
 
 def _introduce(labels: Annotations, question: str = "") -> None:

@@ -10,7 +10,7 @@ import click
 from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.spans import refuse_of_spans
 from annomodels.cli.declared import as_command
-from annomodels.cli.gate import gate_code, parse_gates
+from annomodels.cli.gate import gate_code, gate_failures, parse_gates
 from annomodels.cli.loading import design_of, estimated, load_fit
 from annomodels.cli.options import COUNT, Truth, Writing, option, split_words
 from annomodels.cli.session import note, say_notes
@@ -172,8 +172,9 @@ def estimate(
     if isinstance(loaded, SpanFit):
         refuse_of_spans(by=by, items=items, pairs=pairs, weights=weights, cluster=cluster)
         of_spans = estimate_of_spans(loaded, paths, design_of(fit), seed)
+        failures = gate_failures(limits, of_spans.table, "quantity")
         emit(of_spans.table, writing, "Estimate: overall", of_spans.columns, notes=of_spans.notes)
-        return gate_code(limits, of_spans.table, "quantity")
+        return gate_code(failures)
     if use == "fit":
         how = {"use": "fit"}
     elif weights is None:
@@ -199,6 +200,7 @@ def estimate(
         clusters=None if cluster is None else about[cluster],
         seed=seed,
     )
+    failures = gate_failures(limits, _gated(found), "quantity")
     names = set(map(label_text, known))
     for name in by:
         if rest := len(names - about[name].keys()):
@@ -208,7 +210,7 @@ def estimate(
             )
     short = columns(ABOUT.get(shown, ""), *SHOWN[shown])
     emit(_table(found, shown, label), writing, f"Estimate: {shown}", short)
-    return gate_code(limits, _gated(found), "quantity")
+    return gate_code(failures)
 
 
 def _about(

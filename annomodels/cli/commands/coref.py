@@ -17,7 +17,7 @@ from annomodels.cli.coreference import (
 )
 from annomodels.cli.declared import as_command
 from annomodels.cli.exits import DONE, UNTRUSTED
-from annomodels.cli.gate import gate_code, parse_gates
+from annomodels.cli.gate import gate_code, gate_failures, parse_gates
 from annomodels.cli.options import (
     COUNT,
     SHARE,
@@ -113,9 +113,9 @@ def command(
         found = LinkFacts(documents, seed=seed, **asked)
         measured = found.agreement if by is None else found.agreement_by(by)
         stages("measuring agreement", 1.0)
+    failures = gate_failures(limits, measured.table)
     trusted = True
     if folder:
         trusted = steps.write_folder(folder, found, measured.table, chosen, singletons)
     emit(measured.table, writing, measured.title, measured.columns, level=90, notes=measured.notes)
-    failed = gate_code(limits, measured.table)
-    return failed or (DONE if trusted else UNTRUSTED)
+    return gate_code(failures) or (DONE if trusted else UNTRUSTED)
