@@ -8,11 +8,13 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
@@ -410,3 +412,30 @@ def test_messages_name_options_as_python_does() -> None:
         and "\n" not in text
     ]
     assert not spelled_twice, 'write scale="ordinal" or scale=, not --scale'
+
+
+def said(folder: Path) -> Iterator[tuple[str, list[str], ast.Call]]:
+    """Yield the calls of `say` with their place and code, or two of which they choose one."""
+    for path in folder.rglob("*.py"):
+        if path.parent != folder and path.with_name("messages.toml").exists():
+            continue  # it has messages of its own
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(call, ast.Call) or ast.unparse(call.func) != "say" or not call.args:
+                continue
+            first = call.args[0]
+            ways = (first.body, first.orelse) if isinstance(first, ast.IfExp) else (first,)
+            if codes := [str(one.value) for one in ways if isinstance(one, ast.Constant)]:
+                yield f"{path.name}:{call.lineno}", codes, call
+
+
+@pytest.mark.parametrize("part", ["auditing", "coefficients", "planning", "reporting", "summaries"])
+def test_every_message_that_is_said_exists_and_gets_its_values(part: str) -> None:
+    messages = tomllib.loads((PACKAGE / part / "messages.toml").read_text("utf-8"))
+    calls = list(said(PACKAGE / part))
+    assert calls
+    for place, codes, call in calls:
+        needed = {name for code in codes for _, name, *_ in Formatter().parse(messages[code])}
+        given = {word.arg for word in call.keywords if word.arg}
+        spread = any(word.arg is None for word in call.keywords)
+        assert given <= needed, (place, codes)
+        assert spread or given == needed - {None}, (place, codes)
