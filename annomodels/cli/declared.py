@@ -36,7 +36,7 @@ SHARED: dict[str, Option] = {
     "threshold": option(
         "--threshold", "Minimum probability for a gold label; others are left empty.", SHARE
     ),
-    "target": option("--target", "Share of correct labels that a coder should reach.", SHARE),
+    "target": option("--target", "Share of right labels that a coder should reach.", SHARE),
     "true_labels": truth_options,
     "show": option(
         "--show...",

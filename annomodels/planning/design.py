@@ -284,7 +284,7 @@ def _check(target: float, of: Of, replications: int, some: bool) -> None:
     if replications < 2:
         raise NotApplicable("A design needs at least 2 replications.")
     if not (0 < target <= 1 if of == "gold" else target > 0):
-        what = "a share of correct labels above 0, up to 1" if of == "gold" else "a width above 0"
+        what = "a share of right labels above 0, up to 1" if of == "gold" else "a width above 0"
         raise NotApplicable(f"The target is {target:g}: give {what}.")
 
 
