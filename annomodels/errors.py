@@ -47,7 +47,7 @@ class Verb:
 
 
 class Note(str):
-    """Note on one of several texts, printed once per code.
+    """Sentence with its code; of several texts, it is printed once per code.
 
     >>> note = Note("2 mentions lost.", "lost")
     >>> note, note.code

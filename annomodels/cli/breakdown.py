@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.gate import unknown
+from annomodels.cli.gate import Gate, gate_failures, unknown
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say, say_notes
 from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
@@ -116,7 +116,9 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
         raise click.UsageError(f"--by {by}: {error}") from None
 
 
-def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:
+def show_diagnosis(
+    data: Annotations, name: str, writing: Writing, limits: tuple[Gate, ...]
+) -> pd.DataFrame:
     """Write a diagnosis in the requested form, and return its table of coefficients."""
     # JSON contains the sentences and all tables; other forms one table of all parts.
     from annomodels.coefficients.parts.diagnose import diagnose
@@ -125,6 +127,7 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
         found = diagnose(data, name)
     except NotApplicable as error:
         raise click.UsageError(f"--diagnose: {error}") from None
+    gate_failures(limits, found.agreement)  # a wrong gate ends the command
     if form_of(writing) == "json":
         tables = {name: table.to_dict("records") for name, table in found.tables()}
         about = {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}

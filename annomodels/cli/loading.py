@@ -358,12 +358,6 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
     return Truths(tuple(files["fit"]), tuple(files["test"]), tuple(files["audit"]), how)
 
 
-def options_of(truth: Truth) -> str:
-    """Return the options of a command that give these true labels."""
-    words = [word for path in truth.paths for word in ("--truth", path)]
-    return shlex.join([*words, *(() if truth.use is None else ("--use", truth.use))])
-
-
 def joined[T, K: Hashable](
     paths: Sequence[str], data: T, read: Callable[[str, T], Mapping[K, Hashable]]
 ) -> dict[K, Hashable]:

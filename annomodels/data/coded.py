@@ -42,7 +42,7 @@ def agreed_labels(item: AnyArray, coder: AnyArray, label: AnyArray) -> int | Non
 def different_pairs(item: AnyArray, label: AnyArray, n_labels: int) -> NDArray[np.float64]:
     """Count pairs of different labels of one item [label, label]; n labels weigh 1 / (n - 1)."""
     first = np.cumsum(np.diff(item, prepend=item[:1]) != 0)
-    counts = np.bincount(first * n_labels + label, minlength=(first[-1] + 1) * n_labels)
+    counts = np.bincount(first * n_labels + label, minlength=first[-1:].sum() * n_labels + n_labels)
     votes = counts.reshape(-1, n_labels)
     n = votes.sum(axis=1)
     pairs = (votes[n > 1] / (n[n > 1] - 1)[:, None]).T @ votes[n > 1]

@@ -29,8 +29,8 @@ LONGEST_RATING = 11  # points of a rating scale: 0 to 10
 # proportion of other orders of the labels that may explain disagreements as well as the numbers do;
 # of the 60 orders of five labels two are close to any order, and real scales have few pairs
 OTHER_ORDERS = 0.1
-# labels up to which all orders are compared, and how many random ones beyond
-FEW_TO_ORDER, SOME_ORDERS = 7, 1000
+# labels from which orders are compared, up to which all are, and how many random ones beyond
+FEWEST_TO_ORDER, FEW_TO_ORDER, SOME_ORDERS = 4, 7, 1000
 
 Cells = Sequence[Any] | NDArray[Any]
 Names = tuple[Any, ...]
@@ -473,7 +473,8 @@ def in_order(labels: Sequence[object], pairs: Floats) -> bool:
     ``pairs`` counts the different labels of one item [label, label]. Their mean squared distance,
     as a ratio to the one expected from how often each label is in such a pair, is compared with
     what other orders of the same numbers give: at most :data:`OTHER_ORDERS` of them may be as good.
-    Without any pair, numbers are taken for a scale.
+    With fewer than four different labels in pairs, numbers are taken for a scale: there are too few
+    orders to compare.
 
     >>> near = np.array([[0, 9, 1, 0, 0], [9, 0, 8, 1, 0], [1, 8, 0, 9, 1], [0, 1, 9, 0, 7],
     ...                  [0, 0, 1, 7, 0]])
@@ -482,6 +483,8 @@ def in_order(labels: Sequence[object], pairs: Floats) -> bool:
     (True, False)
     """
     used = np.flatnonzero(pairs.sum(axis=1))
+    if len(used) < FEWEST_TO_ORDER:
+        return True
     seen = pairs[np.ix_(used, used)]
     numbers = np.array([float(str(label)) for label in labels])[used]
     by_chance = np.outer(seen.sum(axis=1), seen.sum(axis=1)).astype(float)
@@ -495,7 +498,7 @@ def in_order(labels: Sequence[object], pairs: Floats) -> bool:
     placed = numbers[np.array([tuple(range(len(used))), *orders], dtype=int)]
     distance = (placed[:, :, None] - placed[:, None, :]) ** 2
     ratio = (distance * seen).sum(axis=(1, 2)) / (distance * by_chance).sum(axis=(1, 2))
-    return not seen.any() or bool((ratio[1:] <= ratio[0] * (1 + 1e-9)).mean() <= OTHER_ORDERS)
+    return bool((ratio[1:] <= ratio[0] * (1 + 1e-9)).mean() <= OTHER_ORDERS)
 
 
 def rated(labels: Sequence[object], scale: str) -> str:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import EngineError
@@ -26,6 +27,8 @@ LOOK = 1.0
 PATIENCE = 120.0
 # seconds in which a result arrives, or its machine is gone
 ARRIVAL = 30.0
+# setting of Dask: size of a call from which it warns
+LARGE = "distributed.admin.large-graph-warning-threshold"
 
 
 class DaskTeam(Remote):
@@ -36,6 +39,7 @@ class DaskTeam(Remote):
     def __init__(self, client: Client) -> None:
         self.client = client
         super().__init__(self._threads())
+        self.submitting = Lock()
         # A client that has just released results waits before it sends the next calls. So futures
         # of the last calls are released later.
         self.recent: deque[Future] = deque(maxlen=self.rounds * self.places)
@@ -58,25 +62,31 @@ class DaskTeam(Remote):
         """Call a function on the cluster; its arguments stay with the scheduler."""
         import dask
 
-        # values of a call are part of the graph, so that it can be repeated
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
+        # Values of a call are part of the graph, so that it can be repeated. The settings of Dask
+        # are those of the process, and several chains submit calls.
+        with self.submitting, dask.config.set({LARGE: "1 PB"}):
             future = self.client.submit(
                 function, *arguments, pure=False, priority=1, retries=RETRIES
             )
         self.recent.append(future)
         return future
 
+    def close(self) -> None:
+        """Let the cluster drop the results of the last calls."""
+        self.recent.clear()
+
     def values(self, promises: Sequence[Future]) -> list[Any]:
         """Wait for results and fetch them."""
         with _explained():
+            patience = ARRIVAL
             while True:
                 self._wait(promises)
                 fetching = self.client.gather(list(promises), asynchronous=True)
                 try:
-                    return list(self.client.sync(_awaited, fetching, callback_timeout=ARRIVAL))
+                    return list(self.client.sync(_awaited, fetching, callback_timeout=patience))
                 except TimeoutError:
-                    # lost with a machine on their way: the scheduler computes them again
-                    continue
+                    # lost with a machine on their way, and computed again; or only large
+                    patience *= 2
 
     def total(self, promises: Sequence[Future]) -> Sums:
         """Add results, in a tree if there are many."""

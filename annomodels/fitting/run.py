@@ -30,8 +30,8 @@ MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
 SHORTER = 8
 # most classes to check for swaps: an assignment has cubic cost
 MOST_RELABELLED = 100
-# stage of a stack from which P(truth) exists, so that an interrupt keeps it
-LAST_STAGE = "coders"
+# stages from which an interrupt keeps the draws of a fit, or P(truth) of a stack
+LAST_STAGES = ("items", "coders")
 ENGINES = ("gibbs", "nuts", "em")
 # options that a fit of spans knows
 OF_SPANS = ("chains", "draws", "warmup", "seed", "threads")
@@ -184,7 +184,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     late = Interrupts(False)
 
     def told(stage: str, share: float, message: str = "") -> None:
-        if stage == LAST_STAGE:
+        if stage in LAST_STAGES:
             late.start()
         tell(stage, share, message)
 

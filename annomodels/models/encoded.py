@@ -65,14 +65,13 @@ class Encoded:
         votes[self.n_rows - self.n_silent :] = 0
         return np.asarray(votes / votes.sum())
 
-    def of_patterns(self, chosen: Ints, *, known: bool = True) -> Encoded:
-        """Return the chosen patterns, with or without their known truths."""
+    def of_patterns(self, chosen: Ints) -> Encoded:
+        """Return the chosen patterns."""
         lengths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         take = np.repeat(self.starts[chosen] - starts[:-1], lengths) + np.arange(starts[-1])
-        gold = self.gold[chosen] if known else np.full(len(chosen), -1, self.gold.dtype)
         return replace(
-            self, starts=starts, row=self.row[take], label=self.label[take], gold=gold,
+            self, starts=starts, row=self.row[take], label=self.label[take], gold=self.gold[chosen],
             weight=self.weight[chosen], inverse=np.arange(len(chosen)),
             kind=None if self.kind is None else self.kind[chosen],
         )  # fmt: skip

@@ -56,9 +56,7 @@ def payload(facts: Facts, command: str) -> str:
         "states": list(facts.states.values()),
         "bar": list(BAR.values()),
         "decided": json.loads(facts.tree.attrs.get("decisions", "[]")),
-        "command": follow_up(
-            f"{command} {facts.tree.attrs.get('truth_options', '')}", _has_plan(facts)
-        ),
+        "command": follow_up(f"{command} {facts.tree.attrs.get('audits', '')}", _has_plan(facts)),
     }
     return assembled(about, rows)
 

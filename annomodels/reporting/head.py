@@ -73,15 +73,17 @@ def _checked(facts: Facts) -> str:
         return f"An expert judged {counted(audited.judged(found), 'item')} {how}."
     if decided := facts.states["decided"]:
         return f"{counted(decided, 'item is', 'items are')} decided."
-    if facts.distance < MOST or facts.to_audit[1] > AUDIT_GOAL:
+    size, share = facts.to_audit
+    if facts.distance < MOST or not share <= AUDIT_GOAL:  # also if there is no forecast
         return "Not yet checked by an expert."
-    hours = _hours(facts.to_audit[0])
-    spent = "an hour of audit replaces" if hours == 1 else f"{hours} hours of audit replace"
+    hours = _hours(size)
+    spent = f"{hours} hours of audit replace" if hours > 1 else "an hour of audit replaces"
     return f"Not yet checked by an expert: {spent} most of that doubt."
 
 
 def _hours(size: int) -> int:
-    return max(round(size / AUDIT_HOUR), 1)
+    """Return the hours that an expert needs for an audit, or 0 if it takes less than one."""
+    return max(round(size / AUDIT_HOUR), 1) if size >= 0.75 * AUDIT_HOUR else 0
 
 
 def _decide(facts: Facts) -> Action | None:
@@ -147,7 +149,8 @@ def _check(facts: Facts) -> Action | None:
     size, share = facts.to_audit
     if size >= of.n:
         return Action("#check-items", f"Check all {counted(of.n, 'item')}", "then all are known")
-    text = f"about {counted(_hours(size), 'hour')}" if size >= 45 else "under an hour"
+    hours = _hours(size)
+    text = f"about {counted(hours, 'hour')}" if hours else "under an hour"
     ends = whole_ends(of.gold_low, of.gold_high, "“{}”")
     if share <= AUDIT_GOAL:
         text += f"; the interval {ends} becomes about half as wide, and it"

@@ -37,8 +37,8 @@ def labeled(facts: Facts) -> str:
         labels = f" with {counted(data.n_labels, 'label')} ({names})"
     words = {"labels": labels, "word": "labels" if labels else "numbers", "each": each}
     words |= {"repeats": repeats, "items": counted(data.n_items, "item").capitalize()}
-    n, median = data.n_annotations, per_item.median
-    text = str(say("labeled", coders=data.n_coders, given=n, median=median, **words))
+    n = {"n_items": data.n_items, "coders": data.n_coders, "given": data.n_annotations}
+    text = str(say("labeled", median=per_item.median, **n, **words))
     if facts.on_disk and data.dont_know:
         kinds = listed([name(kind) for kind in data.dont_know], 12)
         text += f" {counted(int(data.unanswered.sum()), 'answer')} of {kinds} counted as no class."
@@ -56,7 +56,8 @@ def _judged(facts: Facts) -> str:
         "classes": counted(data.n_labels, "class", "classes"),
         "names": listed([*map(name, data.classes)], 12),
     }
-    return say("judged_mentions", coders=data.n_coders, readings=len(data.labels), **words)
+    n = {"n_items": data.n_items, "coders": data.n_coders, "readings": len(data.labels)}
+    return say("judged_mentions", **n, **words)
 
 
 def results(facts: Facts) -> str:

@@ -32,7 +32,7 @@ from annomodels.io.tables.guard import (
 )
 from annomodels.io.tables.keys import Names, parts_of, said_key
 from annomodels.io.tables.options import check_choice
-from annomodels.io.tables.plain import ids_column, unused_columns
+from annomodels.io.tables.plain import ids_column, is_text_of_items, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
 from annomodels.io.writing import OutputError
 from annomodels.progress import Progress, reporting, silent
@@ -218,6 +218,9 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
     asked, missed = question_column(header, named.values(), request.question, request.source)
     if missed:
         raise AnnotationError(missed)
+    if asked is not None and request.question is None:
+        head = files[0].head(LOOKED_AT)
+        asked = None if is_text_of_items(head, asked, named["item"]) else asked
     columns = columns_of(files, named, {"truth": request.truth, "question": asked})
     ids = [ids_column(file.header, columns.values()) for file in files]
     roles = [columns if name is None else {**columns, "id": name} for name in ids]

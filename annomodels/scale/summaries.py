@@ -67,7 +67,7 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
     if model.coders_apart:
         findings.append(volume_finding(data.per_coder))
     if model.stacks:
-        findings.append(scale_finding(data.labels, partial(_different_pairs, data)))
+        findings.append(scale_finding(data.labels, data.scale, partial(_different_pairs, data)))
     return judged(
         findings,
         f"The chains agree (R-hat at most {findings[0].value:.3f}, at least "

@@ -76,7 +76,8 @@ def test_the_distance_from_an_expert_is_told_with_what_replaces_it(stacked):
     longer = changed(facts, to_audit=(130, AUDIT_GOAL))
     assert sentence(longer).endswith(": 2 hours of audit replace most of that doubt.")
     assert head(longer).actions[-1].about.startswith("about 2 hours; ")
-    assert sentence(changed(facts, to_audit=(60, 0.7))).endswith("by an expert.")
+    for size, share in [(60, 0.7), (60, float("nan"))]:
+        assert sentence(changed(facts, to_audit=(size, share))).endswith("by an expert.")
     said = distance(facts)
     assert said.startswith(f"{100 * facts.distance:.0f} % of the width")
     assert f"the interval would be {low:,} to {high:,}" in said

@@ -115,6 +115,14 @@ def test_numbers_are_written_as_reading_writes_them(tmp_path: Path) -> None:
     assert_same(scan(tmp_path / "b.parquet").to_annotations(), am.read(tmp_path / "b.parquet"))
 
 
+def test_a_column_of_texts_called_question_is_no_question(tmp_path: Path) -> None:
+    asked = ["Is it far?", "Who is there?"]
+    rows = [f"{i},{c},{'xy'[(i + c) % 2]},{asked[i]}" for i in range(2) for c in range(2)]
+    path = tmp_path / "labels.csv"
+    path.write_text("item,coder,label,question\n" + "\n".join(rows) + "\n")
+    assert scan(path).n_items == am.read(path).n_items == 2
+
+
 def test_known_gold_may_come_from_a_mapping(read: tuple[Path, am.Annotations]) -> None:
     folder, _ = read
     gold = {"t2": "no", "t10": "yes", "nobody": "no"}

@@ -186,6 +186,19 @@ def test_a_long_rating_scale_is_named_before_and_after_a_fit_of_the_default(mode
     assert said in am.advise(data).notes
 
 
+def test_few_different_labels_or_a_declared_order_are_taken_at_their_word():
+    """Between two labels there is no order to compare; nor is one needed that is declared."""
+    rows = [(i, j, 4 + (i + j) % 2) for i in range(20) for j in range(3)]
+    two = am.Annotations.from_records(rows, labels=[1, 2, 3, 4, 5])
+    alike = am.Annotations.from_records([(i, j, 1 + i % 7) for i in range(30) for j in range(3)])
+    shuffled = near_misses(6, shuffled=True)
+    ordinal = am.Annotations.from_frame(shuffled.to_frame(), scale="ordinal")
+    assert scale_of(two).severity
+    assert scale_of(alike).severity
+    assert not scale_of(shuffled).severity
+    assert scale_of(ordinal).severity
+
+
 def test_a_scan_finds_the_same_rating_scale(tmp_path):
     data = near_misses(LONG_SCALE)
     data.to_frame().to_csv(tmp_path / "labels.csv", index=False)

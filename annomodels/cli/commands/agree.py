@@ -164,11 +164,12 @@ def command(
         table = _each_question(load_each(data, reading), measured, writing, paper)
     elif diagnose:
         _introduce(labels)
-        table = show_diagnosis(labels, asked[0] if asked else "alpha", writing)
+        table = show_diagnosis(labels, asked[0] if asked else "alpha", writing, limits)
     elif by is not None:
         _introduce(labels)
         with Stages() as stages:
             table, shown = parts_table(labels, by, names, positive, stages)
+        gate_failures(limits, table)
         emit(table, writing, f"Agreement by {by}", shown)
     else:
         panel = measured("", labels)

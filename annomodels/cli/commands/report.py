@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any, cast
 
@@ -53,7 +54,7 @@ def command(
     """
     from annomodels.auditing.spans import is_of_spans
     from annomodels.cli.jobs import files_of
-    from annomodels.cli.loading import joined, options_of, sorted_truth
+    from annomodels.cli.loading import joined, sorted_truth
     from annomodels.cli.shown import again, kept
     from annomodels.cli.spans import files_of as files_of_spans
     from annomodels.io.mappings import decisions_of, entries_of, truths_of
@@ -83,8 +84,9 @@ def command(
     given = sorted_truth(true_labels, fit)
     truths = joined(given.test, of.data, truths_of) if given.test else None
     columns = again(of, text, show) if text or show else kept(fit, of.data)
-    # the page's own command repeats the run with these files too
-    of.tree.attrs["truth_options"] = options_of(true_labels)
+    # The page's own command repeats the run with these audits, too. It needs no --use, which would
+    # change what the other files of the run are for.
+    of.tree.attrs["audits"] = shlex.join(word for path in given.audit for word in ("--truth", path))
     how, answers = dict(given.how), cast("Any", given.audit)
     if given.fit:
         if given.audit:

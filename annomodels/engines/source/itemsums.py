@@ -1,7 +1,7 @@
 """Sums over the stored draws of a chain for the items of a partition, where the items are."""
 
 # Draws are in batches, whose means give Monte Carlo errors. An incomplete batch can be dropped, so
-# that lost sums can be recomputed from the stored parameters.
+# that the sums of an interrupted run can be completed from the stored parameters.
 
 from __future__ import annotations
 

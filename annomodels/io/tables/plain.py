@@ -68,13 +68,15 @@ def read_long(found: Records) -> None:
         table.source,
         options.question_column,
     )
-    is_named = options.question is not None or options.question_column is not None
-    if asked is not None and not is_named and _is_text_of_items(table, asked, options.item):
-        asked = None
+    texts: list[str] = []
+    if asked is not None and options.question_column is None:
+        is_named = options.question in table.columns[asked]
+        if not is_named and is_text_of_items(table.columns, asked, options.item):
+            texts, asked = [asked], None
     if asked is not None:
         options = replace(options, aside=(*options.aside, asked))
     taken = [name for name in options.taken if name != options.item]
-    roles, free = _variables(table, options, taken)
+    roles, free = _variables(table, options, [*taken, *texts], by_row=asked is not None)
     names, wrong = find_roles(table.header, roles, table.source, taken, table.coder)
     for role, name in options.extra.items():
         wrong += named_column(table.header, name, role, table.source)
@@ -168,7 +170,7 @@ def by_value(found: Records, table: Table, name: str, read: Callable[[Table], Co
 
 
 def _variables(
-    table: Table, options: Options, taken: Sequence[str]
+    table: Table, options: Options, taken: Sequence[str], *, by_row: bool
 ) -> tuple[dict[str, str | None], list[str]]:
     """Return the named roles, and the candidate label columns if none is named."""
     roles = dict(options.roles)
@@ -176,7 +178,6 @@ def _variables(
     known = matched(header)
     named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
     free = [n for n in header if n not in named and n.strip() and n not in table.twice]
-    by_row = known_column(header, ["question"]) is not None
     if roles["label"] is not None or options.question_column or by_row or table.problems:
         return roles, []
     if len(free) < 2 or not all(name in table.header for name in named):
@@ -186,15 +187,13 @@ def _variables(
     return {**roles, "label": (known["label"] or free)[0]}, free
 
 
-def _is_text_of_items(table: Table, name: str, item: str | None) -> bool:
+def is_text_of_items(columns: Mapping[str, Sequence[Any]], name: str, item: str | None) -> bool:
     """Return True if a column 'question' holds a text of each item, not what a row answers."""
-    named = matched(table.header)["item"] if item is None else [item]
-    if len(named) != 1 or named[0] not in table.header or named[0] == name:
+    named = matched(list(columns))["item"] if item is None else [item]
+    if len(named) != 1 or named[0] not in columns or named[0] == name:
         return False
-    pairs = {
-        (str(of), str(text))
-        for of, text in zip(table.columns[named[0]], table.columns[name], strict=True)
-    }
+    of_rows = zip(columns[named[0]], columns[name], strict=True)
+    pairs = {(str(of), str(text)) for of, text in of_rows}
     items, texts = {of for of, _ in pairs}, {text.strip() for _, text in pairs}
     worded = sum(" " in text for text in texts)
     return len(pairs) == len(items) and 2 * min(len(texts), worded) > len(items) > 1

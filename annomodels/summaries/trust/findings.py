@@ -128,15 +128,14 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
 
 
 def scale_of(data: Annotations) -> Finding:
-    return scale_finding(
-        data.labels, partial(different_pairs, data.item, data.label, data.n_labels)
-    )
+    pairs = partial(different_pairs, data.item, data.label, data.n_labels)
+    return scale_finding(data.labels, data.scale, pairs)
 
 
-def scale_finding(labels: Sequence[object], pairs: Callable[[], Floats]) -> Finding:
-    """Find a long rating scale: numbers whose order shows in the pairs of different labels."""
+def scale_finding(labels: Sequence[object], scale: str, pairs: Callable[[], Floats]) -> Finding:
+    """Find a long rating scale: numbers whose order is declared, or shows in `pairs` of labels."""
     count = points(labels)
-    long = count >= LONG_SCALE and in_order(labels, pairs())
+    long = count >= LONG_SCALE and (scale != "nominal" or in_order(labels, pairs()))
     return finding("rating_scale", "long" if long else "fine", count, LONG_SCALE)
 
 
