@@ -35,6 +35,7 @@ from annomodels.io.tables.matrix import counts_in
 from annomodels.io.tables.nested import places_of
 from annomodels.io.tables.plain import no_header
 from annomodels.io.tables.questions import SHARED
+from annomodels.io.tables.span_table import places_in
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.workbooks import EVERY_SHEET
 from annomodels.io.tools.refused import Refused
@@ -176,6 +177,9 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     if called and called[0].distinct * _OTHERS >= len(table) >= _FEWEST:
         rows = "every row" if called[0].distinct == len(table) else "nearly every row"
         return f"Column {called[0].name!r} seems to name another coder in {rows}.", _export()
+    if len(places := places_in(table.header)) > 1:
+        what = f"Columns {some(places.values())} hold places in a text, so the item is the text."
+        return what, ""
     sure = any(Column(name, ()).has(AGREEMENT) for name in summed)
     if (sure or len(summed) > 1) and not any(one.distinct > 1 for one in called):
         what = f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
@@ -364,8 +368,8 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     given = {name: value for name, value in given.items() if name not in absent}
     used = {given[role] for role in ("truth", "group", "text") if isinstance(given.get(role), str)}
     free = [one for one in columns if one.name not in used]
-    if counts_in(table) is not None:
-        return
+    if len(places_in(table.header)) > 1 or counts_in(table) is not None:
+        return  # each mark in a text repeats the text, so a search would find other items
     if not given.get("label"):
         yield from _in_cells(table)
         yield from ({"label": one.name} for one in lists)
