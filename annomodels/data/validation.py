@@ -64,6 +64,9 @@ def number_or_nan(value: object) -> float:
         return float("nan")
 
 
+EMPTY = frozenset({"", " "})  # cells without a label; SPSS writes a space for a missing number
+
+
 def is_blank(value: object) -> bool:
     """Return True if a cell is missing or empty.
 

@@ -17,6 +17,7 @@ from annomodels.io.many import files_in
 from annomodels.io.objects import is_list_of, keys_of, paths_in
 from annomodels.io.roles import (
     GAIN,
+    ITEMS,
     ROWS,
     SURE_GAIN,
     Said,
@@ -33,6 +34,8 @@ from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
 from annomodels.io.tables.nested import places_of
 from annomodels.io.tables.plain import no_header
+from annomodels.io.tables.questions import SHARED
+from annomodels.io.tables.span_table import places_in
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.workbooks import EVERY_SHEET
 from annomodels.io.tools.refused import Refused
@@ -153,6 +156,7 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
         return what, _export()
     table = source.table
     columns = columns_in(table)[0]
+    columns = [one for one in columns if not one.sums_up]
     called = [one for one in columns if one.has(CODER) and not one.has(LABEL)]
     every = [Column(name, cells[:ROWS]) for name, cells in table.columns.items()]
     summed = [one.name for one in every if one.has(STATISTICS) and all_numbers(one.filled)]
@@ -173,6 +177,9 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     if called and called[0].distinct * _OTHERS >= len(table) >= _FEWEST:
         rows = "every row" if called[0].distinct == len(table) else "nearly every row"
         return f"Column {called[0].name!r} seems to name another coder in {rows}.", _export()
+    if len(places := places_in(table.header)) > 1:
+        what = f"Columns {some(places.values())} hold places in a text, so the item is the text."
+        return what, ""
     sure = any(Column(name, ()).has(AGREEMENT) for name in summed)
     if (sure or len(summed) > 1) and not any(one.distinct > 1 for one in called):
         what = f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
@@ -237,11 +244,14 @@ def _search(
             waiting += list(candidates(opened({}), given))
     seen: list[dict[str, Any]] = []
     of_sheets: dict[str, tuple[dict[str, object], Data]] = {}
+    about_items: Found | None = None  # a question to which all coders say the same
     most = 0  # most labels of a question so far
     while waiting and len(seen) < (3 * TRIES if "sheet" in waiting[0] else TRIES):
         options = waiting.pop(0)
         if not options or options in seen or options.get("sheet") in of_sheets:
             continue
+        if about_items is not None and not {"question", "sheet"} & options.keys():
+            break  # the questions of a file come before columns that it does not count as such
         seen.append(options)
         try:
             data = tried({**given, **options})
@@ -265,6 +275,9 @@ def _search(
                 continue
             if 2 * answers < most:  # a question with few answers
                 continue
+            if "question" in options and _about_items(data):
+                about_items = about_items or (options, data)
+                continue
             if marks := _missing(data, given):
                 with suppress(AnnotationError):
                     less = tried({**given, **options, "missing": marks})
@@ -274,7 +287,7 @@ def _search(
                 return options, data
             of_sheets[str(options["sheet"])] = options, data
     size = {name: len(_by_coder(data)[0].cells) for name, (_, data) in of_sheets.items()}
-    return of_sheets[max(size, key=size.__getitem__)] if size else None
+    return of_sheets[max(size, key=size.__getitem__)] if size else about_items
 
 
 def _shown(options: Mapping[str, object]) -> str:
@@ -313,6 +326,13 @@ def _compares(data: Data) -> bool:
     )
 
 
+def _about_items(data: Data) -> bool:
+    """Return True if the labels describe the items, but for a few cells that somebody changed."""
+    if isinstance(data, Mapping) or data.n_items < SHARED:
+        return False
+    return agree(_by_coder(data)) > ITEMS
+
+
 def _by_coder(data: Data) -> list[Column]:
     """Return the labels of each coder in item order, for the first question."""
     one = next(iter(data.values())) if isinstance(data, Mapping) else data
@@ -348,8 +368,8 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     given = {name: value for name, value in given.items() if name not in absent}
     used = {given[role] for role in ("truth", "group", "text") if isinstance(given.get(role), str)}
     free = [one for one in columns if one.name not in used]
-    if counts_in(table) is not None:
-        return
+    if len(places_in(table.header)) > 1 or counts_in(table) is not None:
+        return  # each mark in a text repeats the text, so a search would find other items
     if not given.get("label"):
         yield from _in_cells(table)
         yield from ({"label": one.name} for one in lists)

@@ -219,7 +219,7 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
         and 1 < one.distinct < len(one.cells)
         and one.length <= LONGEST_LABEL
         and not (are_times(one.filled) or one.measures)
-        and "agree" not in one.words
+        and not one.sums_up
         and not is_called(one.name, "of_people")
     ]
     coders = [one for one in maybe if one.names_coders]
@@ -264,7 +264,7 @@ def keys_in(rest: Sequence[Column], label: str | None) -> list[Column]:
         and not (
             (one.measures and not one.is_id) or are_times(one.filled) or is_called(one.name, "said")
         )
-        and not ({"seconds", "agree"} & {*one.words} or is_derived(one.name))
+        and not ("seconds" in one.words or one.sums_up)
         and not is_called(one.name, "of_people")
         and not one.name.startswith("(")
     ]
@@ -471,10 +471,15 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
 def _coded_twice(
     key: tuple[str, str], by_stem: Mapping[tuple[str, str], Mapping[str, Column]]
 ) -> bool:
-    """Return True if columns agree and are numbered like those of another variable."""
+    """Return True if columns agree and are numbered like those of another variable.
+
+    Ends that other columns count are questions: 12-A, 40-A and 40-B are answers of coders.
+    """
     ends, group = by_stem[key].keys(), [*by_stem[key].values()]
     like = sum(other.keys() == ends for other in by_stem.values())
-    return len(group) <= 3 and like > 1 and _share(group) and agree(group) >= SURE_GAIN
+    if len(group) > 3 or like < 2 or any((end, "") in by_stem for end in ends):
+        return False
+    return _share(group) and agree(group) >= SURE_GAIN
 
 
 def _share(group: Sequence[Column]) -> bool:

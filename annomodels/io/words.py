@@ -140,6 +140,11 @@ class Column:
         )
 
     @property
+    def sums_up(self) -> bool:
+        """Return True if the name means what several coders have in common."""
+        return "agree" in self.words or is_derived(self.name)
+
+    @property
     def holds_marks(self) -> bool:
         """Return True if some cells contain a mark and the others are empty."""
         marks = {text.strip().casefold() for text in self.kinds}

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annomodels.data.validation import (
+    EMPTY,
     LONGEST_LABEL,
     SHOWN,
     at_rows,
@@ -131,7 +132,7 @@ class Intake:
         self.spill = spill
         self.columns = columns
         self.declared = declared
-        self.missing = {"", *missing}
+        self.missing = {*EMPTY, *missing}
         self.coders = Register()
         self.labels = Register(declared or ())
         self.truths = Register(declared or ())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from annomodels.data.validation import EMPTY
 from annomodels.errors import AnnotationError, Option, meant
 from annomodels.io.tables.keys import Names, parts_of
 
@@ -101,4 +102,4 @@ class Options:
         return {"item": self.item, "coder": self.coder, "label": self.label}
 
     def is_skip(self, label: object) -> bool:
-        return label == "" or label in self.missing
+        return label in EMPTY or label in self.missing

@@ -255,6 +255,7 @@ def no_header(table: Table) -> bool:
 
     If only some occur, the rest must match the length and digits of the cells below. A single
     cell of many words that occurs below is sufficient: columns are not named after their cells.
+    So is a list, such as [1, 2], which is no name.
     """
     names = [name for name in table.header if name != table.coder]
     if not len(table) or not names or (is_named(names[0]) and len(names[0].split()) <= _NAME):
@@ -263,6 +264,8 @@ def no_header(table: Table) -> bool:
     first, *rest = [(name, bool(name) and name in cells) for name, cells in known.items()]
     if any(occurs and len(name.split()) > _NAME for name, occurs in (first, *rest)):
         return True
+    if any(map(_is_list, names)):
+        return True
     if not any(occurs for _, occurs in rest):
         return False
     if all(occurs for _, occurs in rest):
@@ -270,12 +273,17 @@ def no_header(table: Table) -> bool:
     return all(occurs or _fits(name, known[name]) for name, occurs in (first, *rest))
 
 
+def _is_list(name: str) -> bool:
+    return name[:1] + name[-1:] == "[]" and "," in name
+
+
 def _without_names(table: Table, *, several: bool) -> Problem:
-    names = _in_order(table, several=several)
+    listed = any(map(_is_list, table.header))  # the list may be all labels of an item
+    names = () if listed else _in_order(table, several=several)
     what = "The first row looks like data, not like names of columns."
     size = len(table.header) - (table.coder in table.header)
     size += sum(table.twice.values()) - len(table.twice)
-    shown = names or (("item", "coder", "label") if size == 3 else ())
+    shown = names or (("item", "coder", "label") if size == 3 and not listed else ())
     remedy = f"{name_all(size, *shown)} Or add a row of column names above it."
     options = (("columns", names),) if names else ()
     return Problem(what, f"{table.source}, row 1", remedy, options=options, code="no-header")
@@ -394,7 +402,8 @@ def read_wide(found: Records) -> None:
     if both := [name for name in parts_of(options.item) if name in coders]:
         what = f"Column {both[0]!r} is named for the items and as a coder."
         found.problem(what, "Name a different column for each.", code="two-roles")
-    if doubled := table.doubled({item, *coders, *beside, *options.taken}):
+    doubled = table.doubled({item, *coders, *beside, *options.taken})
+    if doubled or any(map(_is_list, table.header)):
         bare = no_header(found.source.table)
         found.problems += [_without_names(table, several=False)] if bare else doubled
     if not coders:

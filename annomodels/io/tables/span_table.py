@@ -28,7 +28,7 @@ def is_span_table(source: Source, options: Options) -> bool:
     rows = zip(*(table.columns[names[role]] for role in ("document", "start", "end")), strict=True)
     places: dict[str, set[tuple[int, int]]] = {}
     # rows without a position only record who read which document, and may all come first
-    marks = (row for row in rows if not all(map(is_blank, row[1:])))
+    marks = (row for row in rows if not all(map(_is_nowhere, row[1:])))
     for document, *ends in islice(marks, _LOOKED_AT):
         place = _place(ends)
         if place is None:
@@ -59,7 +59,7 @@ def read_span_table(found: Records) -> None:
     wrong: list[int] = []
     for row, document, coder, start, end, label, words in rows:
         place = _place((start, end))
-        if not is_blank(start) and place is None:
+        if not _is_nowhere(start) and place is None:
             wrong.append(row)
             continue
         # a text column holds either the words of the span or the document
@@ -81,14 +81,30 @@ def _roles(header: Sequence[str], options: Options) -> dict[str, str]:
     said = {"document": options.item, "coder": options.coder, "label": options.label}
     said["text"] = options.text
     found = {role: name for role, name in said.items() if name is not None}
+    places = places_in(header)
     for role, words in OF_SPANS.items():
-        name = known_column(header, words)
+        name = known_column(header, words) or places.get(role)
         if name is not None and name not in found.values():
             found.setdefault(role, name)
     coder = matched(header)["coder"]
     if len(coder) == 1 and coder[0] not in found.values():
         found.setdefault("coder", coder[0])
     return found
+
+
+def places_in(header: Sequence[str]) -> dict[str, str]:
+    """Return the columns that end in a known name of two words: error_span_start."""
+    places: dict[str, str] = {}
+    for role in ("start", "end"):
+        ends = tuple(f"_{word}" for word in OF_SPANS[role] if "_" in word)
+        found = [name for name in header if name.strip().casefold().endswith(ends)]
+        places |= {role: found[0]} if len(found) == 1 else {}
+    return places
+
+
+def _is_nowhere(value: object) -> bool:
+    """Return True if a place is empty or -1, as programs write where they found nothing."""
+    return is_blank(value) or str(value) in ("-1", "-1.0")
 
 
 def _place(ends: Sequence[object]) -> tuple[int, int] | None:

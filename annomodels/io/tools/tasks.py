@@ -218,9 +218,9 @@ def is_prodigy(source: Source, options: Options) -> bool:
     if source.inside is not None:
         names = source.inside.ending(".jsonl")
         return bool(names) and is_prodigy(source.member(names[0]), options)
-    return not is_known(source, "prodigy-images") and any(
-        "_task_hash" in record and "answer" in record for record in source.sample
-    )
+    if is_known(source, "prodigy-images") or is_known(source, "prodigy-audio"):
+        return False
+    return any("_task_hash" in record and "answer" in record for record in source.sample)
 
 
 def _answered(found: Records) -> Iterator[tuple[int, Mapping[str, Any], str]]:
