@@ -73,10 +73,10 @@ def _checked(facts: Facts) -> str:
         return f"An expert judged {counted(audited.judged(found), 'item')} {how}."
     if decided := facts.states["decided"]:
         return f"{counted(decided, 'item is', 'items are')} decided."
-    size, share = facts.to_audit
-    if facts.distance < MOST or not share <= AUDIT_GOAL:  # also if there is no forecast
+    # without a forecast, which scans lack, nothing is promised
+    if facts.distance < MOST or not facts.to_audit[1] <= AUDIT_GOAL:
         return "Not yet checked by an expert."
-    hours = _hours(size)
+    hours = _hours(facts.to_audit[0])
     spent = f"{hours} hours of audit replace" if hours > 1 else "an hour of audit replaces"
     return f"Not yet checked by an expert: {spent} most of that doubt."
 
