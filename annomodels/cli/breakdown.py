@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.gate import Gate, gate_failures, unknown
+from annomodels.cli.gate import unknown
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say, say_notes
 from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
@@ -117,9 +117,9 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
 
 
 def show_diagnosis(
-    data: Annotations, name: str, writing: Writing, limits: tuple[Gate, ...]
-) -> pd.DataFrame:
-    """Write a diagnosis in the requested form, and return its table of coefficients."""
+    data: Annotations, name: str, gated: Callable[[pd.DataFrame], list[str]], writing: Writing
+) -> list[str]:
+    """Write a diagnosis in the requested form, and return the gates that fail."""
     # JSON contains the sentences and all tables; other forms one table of all parts.
     from annomodels.coefficients.parts.diagnose import diagnose
 
@@ -127,12 +127,12 @@ def show_diagnosis(
         found = diagnose(data, name)
     except NotApplicable as error:
         raise click.UsageError(f"--diagnose: {error}") from None
-    gate_failures(limits, found.agreement)  # a wrong gate ends the command
+    failures = gated(found.agreement)
     if form_of(writing) == "json":
         tables = {name: table.to_dict("records") for name, table in found.tables()}
         about = {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
         emit_text(to_json(about), writing)
-        return found.agreement
+        return failures
     tell = note_writer(writing)
     for sentence in found.sentences:
         tell(f"* {sentence}")
@@ -141,4 +141,4 @@ def show_diagnosis(
         table = table.groupby("part", sort=False).head(MOST_DRAWN)
     emit(table, writing, found.title)
     say_notes(found.notes)
-    return found.agreement
+    return failures

@@ -20,14 +20,16 @@ from annomodels.types import AnyArray, Floats
 
 SHOWN = 5
 LONGEST_LABEL = 200
+EMPTY = frozenset({"", " "})  # cells without a label; SPSS writes a space for a missing number
 MANY_LABELS = 50
 FREE = 0.75  # proportion of distinct labels from which they count as texts
 RARE = 0.01  # share of labels that may be texts: those alone are left out
 
 FEWEST_KNOWN = 3  # minimum known items for a note on all of them
 LONGEST_RATING = 11  # points of a rating scale: 0 to 10
-# proportion of other orders of the labels that may explain disagreements as well as the numbers do;
-# of the 60 orders of five labels two are close to any order, and real scales have few pairs
+# proportion of the orders of the labels that may explain disagreements as well as the numbers do:
+# of eight public sets with five numbers or more, scales had at most 0.07, codes of classes at least
+# 0.13
 OTHER_ORDERS = 0.1
 # labels from which orders are compared, up to which all are, and how many random ones beyond
 FEWEST_TO_ORDER, FEW_TO_ORDER, SOME_ORDERS = 4, 7, 1000
@@ -62,9 +64,6 @@ def number_or_nan(value: object) -> float:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return float("nan")
-
-
-EMPTY = frozenset({"", " "})  # cells without a label; SPSS writes a space for a missing number
 
 
 def is_blank(value: object) -> bool:

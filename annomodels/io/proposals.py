@@ -327,7 +327,7 @@ def _compares(data: Data) -> bool:
 
 
 def _about_items(data: Data) -> bool:
-    """Return True if the labels describe the items, but for a few cells that somebody changed."""
+    """Return True if nearly all labels of an item are equal, so they describe the item."""
     if isinstance(data, Mapping) or data.n_items < SHARED:
         return False
     return agree(_by_coder(data)) > ITEMS

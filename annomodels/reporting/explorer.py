@@ -110,7 +110,7 @@ def follow_up(command: str, plan: bool = False) -> str:
 
     >>> follow_up("annomodels run votes.csv -o out --force --seed 2")
     'annomodels run votes.csv -o out-decided --seed 2 --truth decisions.csv'
-    >>> follow_up("annomodels run v.csv -o out --truth a.csv", plan=True)
+    >>> follow_up("annomodels run v.csv -o out --truth a.csv --truth a.csv", plan=True)
     'annomodels run v.csv -o out-decided --truth a.csv --truth out/audit.json --truth decisions.csv'
     """
     try:
@@ -131,7 +131,7 @@ def follow_up(command: str, plan: bool = False) -> str:
             kept += [name, f"{folder}-decided"]
         elif name == _TRUTH:
             # the page and its file include earlier decisions
-            kept += [] if "decisions" in value else [name, value]
+            kept += [] if "decisions" in value or value in kept else [name, value]
         elif word != "--force":
             kept.append(word)
     design = f"{folder}/audit.json"

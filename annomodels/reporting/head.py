@@ -82,7 +82,7 @@ def _checked(facts: Facts) -> str:
 
 
 def _hours(size: int) -> int:
-    """Return the hours that an expert needs for an audit, or 0 if it takes less than one."""
+    """Return the hours that an expert needs for an audit, rounded; 0 below three quarters."""
     return max(round(size / AUDIT_HOUR), 1) if size >= 0.75 * AUDIT_HOUR else 0
 
 

@@ -32,7 +32,7 @@ from annomodels.types import Ints
 if TYPE_CHECKING:
     from annomodels.models.encoded import Encoded
 
-VERSION = 5
+VERSION = 6
 ABOUT = "scan.json"
 # fields that are counted while blocks are written, and all fields of the scan file
 ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")

@@ -91,6 +91,15 @@ def test_many_results_are_added_in_a_tree(client):
 
 
 @pytest.mark.calibration
+def test_results_that_take_long_to_arrive_are_waited_for(client, monkeypatch):
+    from annomodels.executors import dask
+
+    monkeypatch.setattr(dask, "ARRIVAL", 1e-5)  # no result arrives within this time
+    crew = dask.DaskTeam(client)
+    assert crew.values([crew.submit(divmod, 7, 3)]) == [(2, 1)]
+
+
+@pytest.mark.calibration
 def test_large_parameters_are_shared(client, monkeypatch):
     from annomodels.executors import dask
 

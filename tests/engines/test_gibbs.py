@@ -63,6 +63,22 @@ def test_ctrl_c_in_the_warm_up_has_nothing_to_keep(data):
         am.fit(data, "hierarchical", warmup=5000, draws=1000, seed=1, progress=press)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_while_draws_are_summed_over_items_keeps_them(data):
+    """On a cluster this stage takes a pass for each draw."""
+
+    def press(stage, share, _):
+        if stage == "items" and share == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    options = {"chains": 2, "draws": 60, "warmup": 20, "extend": False, "seed": 1}
+    fit = am.fit(data, "hierarchical", progress=press, **options)
+    assert fit.tree.attrs["stopped"] == "interrupted"
+    assert_same(fit, am.fit(data, "hierarchical", **options))
+
+
 def _state(order):
     rows = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])[order]
     prevalence = np.array([0.5, 0.3, 0.2])[order]

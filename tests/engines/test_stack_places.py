@@ -6,13 +6,10 @@ import signal
 
 import numpy as np
 import pytest
-from crowds import Elsewhere, Forgetful, alone, p_truth, simulate
+from crowds import Elsewhere, Forgetful, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import stacking
-from annomodels.engines.source.jobs import Keeping, sampled
-from annomodels.models import resolve
-from annomodels.models.encoded import encode
 
 pytestmark = pytest.mark.slow
 
@@ -61,24 +58,6 @@ def test_what_was_lost_with_a_machine_is_made_again(data, reference):
     """Every block, and every stage of its mixture, each time that it is needed."""
     some = {**OPTIONS, "executor": Forgetful(places=2), "partitions": 3}
     assert_same(am.fit(data, "stack", **some), reference)
-
-
-def test_a_call_that_is_made_again_counts_once(data):
-    """A round whose answers were lost on their way is made again where its draws are summed."""
-    codes, model = encode(data, collapse=False), resolve("consensus")
-    start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
-    run = alone(model, codes, start)
-    run.begin()
-    kept = [run.chains[0].room(100, False)]
-    run.stage = 1
-    run.slice([2], 1, kept, None)
-    (chain,), block = run.chains, run.spread.block(0)
-    sums = block.sums[0]
-    before = [np.array(part) for part in sums.sums()]
-    keeping = Keeping(sums.stage, sums.open[-1], [chain.order()], [0])
-    sampled(block, [chain.passing(here=True)], [chain.key], 0, keeping)
-    for part, was in zip(sums.sums(), before, strict=True):
-        np.testing.assert_array_equal(part, was)
 
 
 @pytest.mark.calibration

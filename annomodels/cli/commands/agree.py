@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -160,22 +161,23 @@ def command(
         usual = None if chosen is None else ["alpha", *names]
         return agreement(labels, names if asked else usual, distance=chosen, missing=convention)
 
+    gated = partial(gate_failures, limits)
     if labels is None:
-        table = _each_question(load_each(data, reading), measured, writing, paper)
+        failures = _each_question(load_each(data, reading), measured, gated, writing, paper)
     elif diagnose:
         _introduce(labels)
-        table = show_diagnosis(labels, asked[0] if asked else "alpha", writing, limits)
+        failures = show_diagnosis(labels, asked[0] if asked else "alpha", gated, writing)
     elif by is not None:
         _introduce(labels)
         with Stages() as stages:
             table, shown = parts_table(labels, by, names, positive, stages)
-        gate_failures(limits, table)
+        failures = gated(table)
         emit(table, writing, f"Agreement by {by}", shown)
     else:
         panel = measured("", labels)
-        table = panel.table
+        failures = gated(panel.table)
         show(panel, writing)
-    return gate_code(gate_failures(limits, table))
+    return gate_code(failures)
 
 
 def _introduce(labels: Annotations, question: str = "") -> None:
@@ -186,15 +188,17 @@ def _introduce(labels: Annotations, question: str = "") -> None:
 def _each_question(
     found: Questions,
     measured: Callable[[str, Annotations], AgreementPanel],
+    gated: Callable[[pd.DataFrame], list[str]],
     writing: Writing,
     paper: str | None,
-) -> pd.DataFrame:
-    """Write one table with the coefficients of all questions, and the methods text."""
+) -> list[str]:
+    """Write one table of all questions, and the methods text; return the gates that fail."""
     from annomodels.reporting.overall import agreement_methods
 
     panels, left_out = done_each(found, measured, "has agreement to measure")
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
     table = by_question({question: panel.table for question, panel in panels.items()})
+    failures = gated(table)
     form = form_for(writing)
     whole = table
     if form != "table":
@@ -205,4 +209,4 @@ def _each_question(
     if paper is not None:
         written = agreement_methods({name: found[name] for name in panels}, table, left_out)
         emit_text(written, Writing("md", paper, writing.force))
-    return table
+    return failures

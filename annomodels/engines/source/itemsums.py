@@ -95,14 +95,6 @@ class ItemSums:
         for values in (*once, *self.of_states):
             values[:] = 0.0
 
-    def wants(self, draw: int) -> bool:
-        """Return True if a draw is not in the sums; drop an open batch of other draws."""
-        if draw // self.length in self.closed or draw in self.open:
-            return False
-        if self.open and self.open[0] // self.length != draw // self.length:
-            self.drop()
-        return True
-
     def drop(self) -> None:
         """Remove the open batch, or all draws if it cannot be removed from the sums."""
         if self.open and any(values.size for values in self.of_states):

@@ -69,11 +69,7 @@ def sampled(
     found = np.zeros(chains)
     nowhere = sums_of(np.empty((0, k)), np.empty(0))
     for n, known in enumerate(given):
-        held = None
-        if keeping is not None:
-            held = block.sums_of(keeping.chains[n], keeping.stage)
-            # a repeated call finds its draw in the sums
-            held = held if held.wants(keeping.draw) else None
+        held = None if keeping is None else block.sums_of(keeping.chains[n], keeping.stage)
         sums = nowhere if held is None or keeping is None else held.sums(keeping.orders[n])
         found[n] = sampled_pass(
             arrays, *known, np.uint64(keys[n]), iteration, block.first, counts[n], extra[n],
