@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from threading import Lock
@@ -77,16 +78,31 @@ class DaskTeam(Remote):
 
     def values(self, promises: Sequence[Future]) -> list[Any]:
         """Wait for results and fetch them."""
+        requests: set[asyncio.Future[Any]] = set()
+        patience = ARRIVAL
         with _explained():
-            patience = ARRIVAL
             while True:
                 self._wait(promises)
-                fetching = self.client.gather(list(promises), asynchronous=True)
-                try:
-                    return list(self.client.sync(_awaited, fetching, callback_timeout=patience))
-                except TimeoutError:
-                    # lost with a machine on their way, and computed again; or only large
-                    patience *= 2
+                done = self.client.sync(self._asked, promises, requests, patience)
+                if done:
+                    return list(done.pop().result())
+                # lost with a machine on their way, and computed again; or only large
+                patience *= 2
+
+    async def _asked(
+        self, promises: Sequence[Future], requests: set[asyncio.Future[Any]], patience: float
+    ) -> set[asyncio.Future[Any]]:
+        """Ask for results, once more if there are requests, and return those answered in time.
+
+        A request is never canceled: if it has not begun, all later ones would wait for it in vain.
+        """
+        request = asyncio.ensure_future(self.client.gather(list(promises), asynchronous=True))
+        request.add_done_callback(_heard)
+        requests.add(request)
+        done, _ = await asyncio.wait(
+            requests, timeout=patience, return_when=asyncio.FIRST_COMPLETED
+        )
+        return done
 
     def total(self, promises: Sequence[Future]) -> Sums:
         """Add results, in a tree if there are many."""
@@ -117,8 +133,10 @@ def _itself[T](values: T) -> T:
     return values
 
 
-async def _awaited(fetching: Awaitable[object]) -> object:
-    return await fetching
+def _heard(request: asyncio.Future[object]) -> None:
+    """Take note of the error of a request that is no longer waited for, so that none is logged."""
+    if not request.cancelled():
+        request.exception()
 
 
 @contextmanager

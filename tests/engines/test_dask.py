@@ -94,9 +94,11 @@ def test_many_results_are_added_in_a_tree(client):
 def test_results_that_take_long_to_arrive_are_waited_for(client, monkeypatch):
     from annomodels.executors import dask
 
-    monkeypatch.setattr(dask, "ARRIVAL", 1e-5)  # no result arrives within this time
+    monkeypatch.setattr(dask, "ARRIVAL", 1e-6)  # no result arrives within this time
     crew = dask.DaskTeam(client)
-    assert crew.values([crew.submit(divmod, 7, 3)]) == [(2, 1)]
+    for n in range(50):
+        assert crew.values([crew.submit(divmod, n, 3)]) == [divmod(n, 3)]
+    assert client.gather(client.submit(divmod, 7, 3)) == (2, 1), "others' requests go on"
 
 
 @pytest.mark.calibration
