@@ -19,7 +19,6 @@ from annomodels.data.columns import clean, percent, short
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.io.writing import atomic_path
-from annomodels.renamed import takes_old
 from annomodels.reporting.anonymous import anonymized
 from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
@@ -40,7 +39,6 @@ LEFT_OUT = "Parts that pages have for other data and other models."
 ASSETS = Path(__file__).parent / "assets"
 
 
-@takes_old(anonymise="anonymize")
 def report(
     fit: Fit | SpanFit,
     path: str | os.PathLike[str],
