@@ -97,6 +97,8 @@ def _decide(facts: Facts) -> Action | None:
 
 
 def _buy(facts: Facts) -> Action | None:
+    if facts.contradicted:  # the gain of a label follows from the probabilities
+        return None
     of = facts.states["needs labels"]
     if facts.unsupported("next"):
         title, about = f"Buy {counted(of, 'label')}", "one for each item not settled"

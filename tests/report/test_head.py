@@ -162,6 +162,13 @@ def test_labels_are_bought_for_items_that_need_some_and_no_others(stacked):
     assert buy.about.startswith(f"for {whose}: about ")
 
 
+def test_no_label_is_bought_by_probabilities_that_known_truth_contradicts(stacked):
+    facts = changed(stacked, contradicted=True)
+    assert facts.states["settled"] == facts.known_items
+    assert "#labels-to-buy" in {each.href for each in head(stacked).actions}
+    assert "#labels-to-buy" not in {each.href for each in head(facts).actions}
+
+
 def test_nothing_is_left_of_a_quiet_fit(found):
     settled = with_table(found.fit.gold(), state="settled")
     fit = copy.copy(found.fit)
