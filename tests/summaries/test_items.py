@@ -114,7 +114,8 @@ def test_states_reasons_and_notes_go_together(make):
     assert (table["reason"][table["disagreement"] == 0][table["state"] == "settled"] == "").all()
     needy = table[table["state"] == "needs labels"]
     assert (needy["probability"] < 0.95).all()
-    assert needy["reason"].str.contains("bits").all()
+    assert needy["reason"].str.fullmatch(r".*, which has probability .* of the time\.").all()
+    assert not table["reason"].str.contains("bits").any(), "bits are for files only"
     assert f"{len(needy)} needs labels" in found.notes[0]
 
 
@@ -125,7 +126,8 @@ def test_an_item_with_one_label_needs_more(make):
     table = items(tree, data).table
     assert table["state"].tolist() == ["needs labels", "settled"]
     assert table["reason"][0] == (
-        "1 label of 0.53 bits: 'a' has probability 0.90; no label differs."
+        "The only label is 'a', which has probability 0.90; from a coder who is right 90 % of the "
+        "time."
     )
 
 

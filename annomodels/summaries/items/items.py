@@ -17,7 +17,6 @@ from annomodels.data.columns import columns, percent
 from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-from annomodels.data.validation import counted
 from annomodels.limits import (
     CONTESTED_APART,
     CONTESTED_LABELS,
@@ -215,7 +214,6 @@ def reasons(
     right = over(per_item(of_coder, data.starts), n)
     right_against = over(per_item(of_coder * dissents, data.starts), against)
     right_for = over(per_item(of_coder * ~dissents, data.starts), n - against)
-    bits = over(per_item(skills.bits(prevalence, confusion)[data.coder], data.starts), n)
     out, rows = [], cast("Iterator[Any]", table.itertuples())
     for i, row in enumerate(rows):
         verb = "is" if against[i] == 1 else "are"
@@ -223,7 +221,8 @@ def reasons(
         if row.state == "contested":
             out.append(_contested(row, dissent, percent(right[i], 0)))
         elif row.state == "needs labels":
-            out.append(_needs_more(row, int(against[i]), bits[i], threshold))
+            what = dissent if against[i] else _agreed(row.n, row.label)
+            out.append(_needs_more(row, what, percent(right[i], 0), threshold))
         elif divided[i]:
             known = data.known[i] >= 0
             sure = "is known" if known else f"has probability {_chance(row.probability)}"
@@ -254,12 +253,18 @@ def _contested(row: Any, dissent: str, right: str) -> str:
     )
 
 
-def _needs_more(row: Any, dissent: int, bits: float, threshold: float) -> str:
-    label, p = label_text(row.label), row.probability
-    if p >= threshold:
+def _agreed(n: int, label: Any) -> str:
+    one = "The only label is" if n == 1 else f"All {n} labels are"
+    return f"{one} {label_text(label)!r}"
+
+
+def _needs_more(row: Any, what: str, right: str, threshold: float) -> str:
+    if row.probability >= threshold:
         return say("contradicted")
     if row.n == 0:
         return "It has no label."
-    others = f"{dissent or 'no'} {'label differs' if dissent < 2 else 'labels differ'}"
-    weak = f"{counted(row.n, 'label')} of {bits:.2f} bits"
-    return f"{weak}: {label!r} has probability {_chance(p)}; {others}."
+    whose = "a coder who is" if row.n == 1 else "coders who are"
+    return (
+        f"{what}, which has probability {_chance(row.probability)}; from {whose} right {right} of "
+        "the time."
+    )
