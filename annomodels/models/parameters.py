@@ -223,22 +223,22 @@ class Known(Variables):
         With `chosen`, coder parameters with an estimated population are omitted.
         """
         found: dict[str, Floats] = {}
-
-        def add(name: str) -> None:
-            each = self.declared[name]
-            self.asked.clear()
-            prior, others = each.distribution(self), tuple(self.asked)
-            for other in others:
-                if other not in found:
-                    add(other)
-            learned = "coder" in each.dims and (others or not each.kept)
-            if prior is not None and not (chosen and learned):
-                found[name] = each_draw(prior.logp(np.asarray(self[name])))
-
         for each in self.given():
-            if each.name not in found:
-                add(each.name)
+            self._add_log_prior(found, each.name, chosen)
         return found
+
+    # not a function within: one that calls itself would keep all draws until garbage is collected
+    def _add_log_prior(self, found: dict[str, Floats], name: str, chosen: bool) -> None:
+        if name in found:
+            return
+        each = self.declared[name]
+        self.asked.clear()
+        prior, others = each.distribution(self), tuple(self.asked)
+        for other in others:
+            self._add_log_prior(found, other, chosen)
+        learned = "coder" in each.dims and (others or not each.kept)
+        if prior is not None and not (chosen and learned):
+            found[name] = each_draw(prior.logp(np.asarray(self[name])))
 
 
 def log_jacobian(each: Parameter, values: Floats) -> float:
