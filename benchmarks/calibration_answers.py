@@ -24,7 +24,7 @@ from annomodels.engines.source.itemsums import Stage
 from annomodels.engines.source.partition import cut
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models import resolve
-from annomodels.models.answering import Answering
+from annomodels.models.answering import Answering, result_draws
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import encode, expanded
@@ -69,7 +69,7 @@ def simulate(
 
 def result_of(model: Answering, drawn: dict[str, Floats]) -> dict[str, Floats]:
     """Variables of the result from those of a chain, both [draw, ...]."""
-    found = model.result_draws({name: value[None] for name, value in drawn.items()})
+    found = result_draws(model, {name: value[None] for name, value in drawn.items()})
     return {name: value[0] for name, value in found.items()}
 
 

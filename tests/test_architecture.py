@@ -316,6 +316,30 @@ def test_nothing_outside_the_models_asks_which_model_it_is() -> None:
     assert not found
 
 
+MOST_ATTRIBUTES, MOST_METHODS = 8, 18
+
+
+def test_a_model_has_few_attributes_and_methods() -> None:
+    """What one caller needs, or one model can do, is a function or a protocol beside the class."""
+    (model,) = [
+        node
+        for node in trees()["annomodels.models.base"].body
+        if isinstance(node, ast.ClassDef) and node.name == "Model"
+    ]
+    named = [node for node in model.body if isinstance(node, ast.AnnAssign)]
+    attributes = [
+        name
+        for node in named
+        if "ClassVar" in ast.unparse(node.annotation)
+        and not (name := ast.unparse(node.target)).startswith("__")
+    ]
+    methods = [node.name for node in model.body if isinstance(node, ast.FunctionDef)]
+    assert len(attributes) <= MOST_ATTRIBUTES, attributes
+    assert len(methods) <= MOST_METHODS, methods
+    # nor does it inherit others
+    assert [ast.unparse(base) for base in model.bases] == ["Html", "ABC"]
+
+
 def modules_after(code: str) -> set[str]:
     """Top-level names in sys.modules after a fresh interpreter ran the code."""
     script = f"{code}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})"

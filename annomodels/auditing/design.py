@@ -16,6 +16,7 @@ import numpy as np
 from annomodels.data.messages import messages_beside, note
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Verb
+from annomodels.models.catalog import is_stack
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -285,4 +286,4 @@ def calibration_prior(fit: Fit) -> tuple[float, float]:
     Measured on public sets with known truth by ``benchmarks/estimate.py``, those of the stack over
     the sets of families left out, which count alike.
     """
-    return (0.15, 0.9) if fit.model.stacks else (1.0, 1.3)
+    return (0.15, 0.9) if is_stack(fit.model) else (1.0, 1.3)

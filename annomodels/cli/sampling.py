@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
     from annomodels.models.base import Model
-    from annomodels.models.mixtures.stack import Stack
     from annomodels.scale.scanned import Scanned
     from annomodels.summaries.trust.checks import Check
 
@@ -62,7 +61,7 @@ def fit_data(
     """Fit, and print engine, estimated time and progress on stderr."""
     # Models of numbers treat labels as numbers from here on.
     from annomodels.fitting.run import choose, default_model, fit
-    from annomodels.models.catalog import resolve
+    from annomodels.models.catalog import require_suited, resolve
 
     options = sampling.options
     known = {name: options[name] for name in signature(default_model).parameters if name in options}
@@ -71,7 +70,7 @@ def fit_data(
     if isinstance(data, Annotations):
         if believed.truth == "number" and data.scale in ("nominal", "ordinal"):
             data = data.replace(scale="interval")
-        believed.require_fittable(data)
+        require_suited(believed, data)
         engine = choose(believed, options["engine"])
         draws = ", {chains} chains of {draws:,} draws after {warmup:,} of warm-up"
         note(
@@ -96,7 +95,8 @@ def expected(
     data: Annotations, options: dict[str, Any], engine: str, model: Model, *, outputs: bool
 ) -> str:
     """Return the expected time of a fit on an idle machine, with reasons for a slow start."""
-    from annomodels.models.base import Model
+    from annomodels.models.catalog import is_stack
+    from annomodels.models.continuous.difficulty_density import has_density
 
     cost, why = _COSTS[engine], list[str]()
     cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
@@ -105,10 +105,9 @@ def expected(
     sampling = cost.label * n * n_labels + cost.row * n_coders * n_labels**2
     sampling *= 500 if engine == "em" else sweeps
     seconds = cost.around + min(sampling, options["time_limit"] or sampling)
-    if model.stacks:
-        stack = cast("Stack", model)
-        seconds += _PER_READ * _PASSES * stack.cost(*size)
-    if engine == "nuts" and type(model).density is Model.density:
+    if is_stack(model):
+        seconds += _PER_READ * _PASSES * model.cost(*size)
+    if engine == "nuts" and not has_density(model):
         seconds += _PYMC
         why.append("the model is compiled first")
     elif not is_compiled(engine, model):
@@ -125,12 +124,14 @@ def expected(
 def is_compiled(engine: str, model: Model) -> bool:
     """Return True if the loops of a fit were compiled since they were last changed."""
     from annomodels.kernels import compile as compiling
+    from annomodels.models.catalog import is_stack
+    from annomodels.models.mixtures.state_model import coders_of
 
     part = {"gibbs": "iterations", "em": "passes", "nuts": "difficulty"}[engine]
     if engine == "gibbs" and model.truth == "number":
         part = "interval"
-    elif engine == "gibbs" and (model.stacks or model.coder_model is not model):
-        part = "mixtures/stacked" if model.stacks else "passes"
+    elif engine == "gibbs" and (is_stack(model) or coders_of(model) is not model):
+        part = "mixtures/stacked" if is_stack(model) else "passes"
     own = Path(compiling.__file__).parent
     source = own / f"{part}.py"
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
@@ -144,20 +145,19 @@ def asked_model(
     """Return the model of --groups or --covariates, or None; `names` are new coder names."""
     from annomodels.io.mappings import groups_from, rows_about
     from annomodels.models.catalog import class_of
+    from annomodels.models.grouped import GroupedCoders, grouping
 
-    grouping, new = class_of(sampling.model or "hierarchical").grouping, names or {}
+    kind, new = class_of(sampling.model or "hierarchical"), names or {}
     if sampling.groups is not None:
-        from annomodels.models.grouped import GroupedCoders
-
         if sampling.covariates:
             raise click.UsageError("--groups and --covariates cannot both be used.")
-        if not grouping:
+        if not grouping(kind):
             raise click.UsageError(
                 f"--groups needs the hierarchical model, not --model {sampling.model}."
             )
         groups = groups_from(sampling.groups).items()
         return GroupedCoders(groups={new.get(coder, coder): group for coder, group in groups})
-    if grouping == "must":
+    if grouping(kind) == "must":
         raise click.UsageError(f"--model {sampling.model} needs --groups FILE.")
     if not sampling.covariates:
         return None
@@ -166,9 +166,8 @@ def asked_model(
     found = rows_about(sampling.covariates, getattr(data, "items", ()))
     for row in found.get("coder", ()):
         row["coder"] = new.get(row["coder"], row["coder"])
-    kind: Any = class_of(sampling.model)
-    model: Model = kind(**{f"{key}_covariates": rows for key, rows in found.items()})
-    return model
+    columns: Any = {f"{key}_covariates": rows for key, rows in found.items()}
+    return kind(**columns)
 
 
 def verdict_lines(check: Check) -> list[str]:

@@ -43,7 +43,7 @@ group                 variables
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
@@ -100,11 +100,23 @@ SPANS = {
 }  # fmt: skip
 
 
+class Dimensioned(Protocol):
+    """Variable of the posterior."""
+
+    @property
+    def name(self) -> str:
+        """Name in the result tree."""
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Dimensions beyond chain and draw."""
+
+
 class Declared(Protocol):
     """Variables of results, as a model declares them."""
 
-    def dims(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of every variable of the posterior, beyond chain and draw."""
+    def parameters(self, n_labels: int) -> Iterable[Dimensioned]:
+        """Variables of the posterior."""
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
@@ -156,12 +168,13 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
     """Build the result tree."""
     import xarray as xr
 
-    described, declared = model.to_dict(), model.dims(data.n_labels)
+    described = model.to_dict()
+    declared = {each.name: each.dims for each in model.parameters(data.n_labels)}
     strange = [name for name in result.posterior if name not in declared]
     if strange:
         raise ValueError(
             f"The model {described['name']} does not declare {', '.join(strange)} of its "
-            f"posterior. Name each in own_parameters; declared are {', '.join(declared)}."
+            f"posterior. Name each in variables; declared are {', '.join(declared)}."
         )
     known_coords = data.coords | model.coords(data.coords["label"])
     chains, draws = result.lp.shape
@@ -268,7 +281,7 @@ def is_group(name: str) -> bool:
     return name in GROUPS
 
 
-def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
+def require_sound(tree: xr.DataTree, model: Any, data: Any, *, stacked: bool) -> None:
     """Refuse a tree that :func:`conform` would not build for this model and data."""
     k, whole = data.n_labels, len(data.items) > 0  # of a scan there are no items
     links = isinstance(data, Candidates)
@@ -284,7 +297,7 @@ def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
         by_class = dict.fromkeys(("p_truth", "p_truth_mcse"), ("item", "truth"))
         of_items = {**by_class, "conditional_entropy": ("item",)}
         needed |= {("truth", name): dims for name, dims in of_items.items()}
-    if model.stacks:
+    if stacked:
         left = ("known_mixture", "known_truth", *(() if whole else ("log_mode", "log_mixture")))
         needed |= {("stack", name): dims for name, dims in STACK.items() if name not in left}
         needed["coders", "right"] = ("chain", "draw", "coder")

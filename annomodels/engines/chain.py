@@ -14,7 +14,7 @@ from annomodels.engines.source.itemsums import ItemSums, Stage
 from annomodels.engines.source.jobs import Parameters, parameters_of
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.mixtures.state_model import StateModel
+from annomodels.models.mixtures.state_model import StateModel, coders_of
 from annomodels.types import AnyArray, Floats, Places
 
 # warm-up iterations between checks for swapped classes, if items have states
@@ -33,11 +33,11 @@ class Chain:
         relabel: bool,
     ) -> None:
         self.model, self.volume, self.state = model, volume, state
-        self.coders = cast("ConjugateModel", model.coder_model)
+        self.coders = cast("ConjugateModel", coders_of(model))
         n_rows, n_labels = state.log_confusion.shape[:2]
         # item-level parameters, if items have states
         self.own: ItemParameters | None = None
-        if model.coder_model is not model:
+        if self.coders is not model:
             self.own = ItemParameters(cast("StateModel", model), n_rows, n_labels)
         self.key = np.uint64(key)
         self.relabel = relabel

@@ -26,6 +26,7 @@ from annomodels.errors import NotApplicable, Option
 from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
+from annomodels.models.mixtures.state_model import coders_of
 
 if TYPE_CHECKING:
     from annomodels.engines.source.disk import LabelsOnDisk
@@ -43,7 +44,7 @@ def run(
     """Sample the posterior; chains that have not mixed continue, up to 16 times as long."""
     from annomodels.executors.choose import team
 
-    if model.coder_model is not model:
+    if coders_of(model) is not model:
         settings = _all_here(model, settings)
     crew = team(settings.executor or "threads", settings.threads)
     return sample(model, source_of(model, data, settings, crew), settings, crew)
@@ -93,7 +94,7 @@ def sample(
     from annomodels.engines.source.spread import Spread
 
     settings.tell("starting", 0.0)
-    coders = cast("ConjugateModel", model.coder_model)
+    coders = cast("ConjugateModel", coders_of(model))
     relabel = settings.relabel and coders.swappable and not source.has_gold
     try:
         with Spread(source, crew) as spread, ThreadPoolExecutor(settings.workers) as pool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.errors import EngineError
 from annomodels.models.base import Model, State
 from annomodels.models.states import SMALLEST
 from annomodels.types import AnyArray, Floats, Ints
@@ -33,12 +32,10 @@ def given_by(model: Model, values: Mapping[str, AnyArray], kind: Ints | None = N
     from annomodels.kernels.passes import States, chances
 
     exact = {name: np.asarray(value, dtype=float) for name, value in values.items()}
-    if not model.n_states(len(exact["prevalence"])):
-        state = state_of(exact)
-        return (*chances(state.log_prevalence, state.log_confusion), None)
     found = model.states({name: value[None] for name, value in exact.items()})
     if found is None:
-        raise EngineError(f"The {model.title} model does not define states of its items.")
+        state = state_of(exact)
+        return (*chances(state.log_prevalence, state.log_confusion), None)
     share = found.share[0]
     if found.kinds is not None and kind is not None:
         share = np.exp(found.kinds.log_share(0, np.arange(kind.max() + 1)))

@@ -13,8 +13,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.mixing import ess, rhat
 from annomodels.data.schema import RawResult
-from annomodels.engines.settings import Clock, Settings, in_slices
-from annomodels.errors import EngineError
+from annomodels.engines.settings import Clock, Interrupts, Settings, in_slices
 from annomodels.models.interval import Interval
 from annomodels.models.numeric import POPULATION, NumberDraws, NumericLabels
 from annomodels.models.parameters import watched_draws
@@ -150,38 +149,34 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
     chains = [NumericChain(model, labels, int(key), n) for n, key in enumerate(keys)]
     draws = settings.draws
     truth_thin = max(1, -(-settings.chains * draws * labels.n_items // TRUTHS))
-    with ThreadPoolExecutor(settings.workers) as pool:
+    with ThreadPoolExecutor(settings.workers) as pool, Interrupts(True) as interrupts:
         settings.tell("compiling", 0.0)
         for chain in chains:
             chain.room(1, 1)
         chains[0].advance(0, 0, 0)
-        clock = Clock(settings.time_limit)
+        clock, limit = Clock(settings.time_limit), settings.time_limit
+        go = partial(in_slices, settings=settings, clock=clock, interrupts=interrupts)
 
         def advance(thin: int, first: int, end: int) -> None:
             list(pool.map(lambda chain: chain.advance(first, end, thin), chains))
 
-        warm = in_slices(partial(advance, 0), settings.warmup, clock, settings, "warm-up")
+        half = None if limit is None else limit / 2
+        _, hurried = go(partial(advance, 0), settings.warmup, name="warm-up", limit=half)
+        if hurried == "interrupted":
+            raise KeyboardInterrupt
         thin, work = 1, 0
-        stopped = "time limit" if warm < settings.warmup else ""
         while True:
             for chain in chains:
                 chain.room(draws, truth_thin)
                 chain.iteration += 1
             further = partial(advance, thin)
-            n = in_slices(further, draws * thin, clock, settings, "sampling", thin) // thin
-            if n < draws:
-                stopped = "time limit"
-                break
+            n, stopped = go(further, draws * thin, name="sampling", thin=thin, limit=limit)
+            n, stopped = -(-n // thin), stopped or hurried
             work += settings.chains * draws * thin * N_OPS * len(labels.y)
             room = settings.extend and thin < MOST_THIN and 3 * work <= settings.patience
-            if not room or _mixed(model, _posterior(chains, n, labels), labels):
+            if stopped or not room or _mixed(model, _posterior(chains, n, labels), labels):
                 break
             thin *= 2
-    if n < 1:
-        raise EngineError(
-            f"The time limit of {settings.time_limit:g} s ended before the first draw. "
-            "Give more time."
-        )
     posterior = _posterior(chains, n, labels)
     attrs = {"engine": "gibbs", "thin": thin, "seconds": clock.seconds, "stopped": stopped}
     return _collect(chains, n, posterior, labels, attrs)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.mixing import mixing
+from annomodels.models.answering import of_coders, result_draws
 from annomodels.models.base import State
 from annomodels.models.parameters import busiest_coders, watched_draws
 from annomodels.types import AnyArray, Floats, Ints
@@ -96,7 +97,7 @@ class Trace:
 
     def __init__(self, model: ConjugateModel, volume: Floats, relabel: bool, room: int) -> None:
         self.model, self.relabel, self.room = model, relabel, room
-        self.coders = busiest_coders(volume[: model.n_coders(len(volume))])
+        self.coders = busiest_coders(of_coders(model, volume))
         self.rows = model.rows_of(self.coders, len(volume))
         self.volume = volume[self.rows]
         self.values: Floats = np.empty((0, 0))
@@ -119,9 +120,9 @@ class Trace:
 
 def watched_of(model: Model, posterior: dict[str, AnyArray], volume: Floats) -> Floats:
     """Return the draws [chain, draw, column] of the monitored parameters."""
-    shown = model.result_draws(posterior)
+    shown = result_draws(model, posterior)
     declared = model.parameters(shown["prevalence"].shape[-1])
-    return watched_draws(declared, shown, volume[: model.n_coders(len(volume))])
+    return watched_draws(declared, shown, of_coders(model, volume))
 
 
 def traced(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:

@@ -13,8 +13,7 @@ from annomodels.data.candidates import Candidates
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
 from annomodels.engines.readers import next_label, read_shares
-from annomodels.engines.settings import Clock, Settings, in_slices
-from annomodels.errors import EngineError
+from annomodels.engines.settings import Clock, Interrupts, Settings, in_slices
 from annomodels.models.pairs import PairModel, PairValues
 from annomodels.models.parameters import watched_draws
 from annomodels.types import AnyArray, Floats
@@ -119,27 +118,30 @@ def gibbs(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
     def advance(first: int, end: int) -> None:
         def one(chain: int) -> None:
             iterate(
-                codes.case, model.single, priors, states[chain], keys[chain],
-                first - warmup, end - warmup, kept[chain], sums[chain],
+                codes.case, model.single, priors, states[chain], keys[chain], first, end,
+                kept[chain], sums[chain],
             )  # fmt: skip
 
         list(pool.map(one, range(chains)))
 
-    with ThreadPoolExecutor(settings.workers) as pool:
-        clock = Clock(settings.time_limit)
-        n = in_slices(advance, warmup + draws, clock, settings, "sampling") - warmup
-    if n < 1:
-        raise EngineError(
-            f"The time limit of {settings.time_limit:g} s ended before the first draw. "
-            "Give more time."
-        )
+    def warm(first: int, end: int) -> None:  # iterations below 0 store nothing
+        advance(first - warmup, end - warmup)
+
+    limit = settings.time_limit
+    half = None if limit is None else limit / 2
+    with ThreadPoolExecutor(settings.workers) as pool, Interrupts(True) as interrupts:
+        run = settings, Clock(), interrupts
+        _, hurried = in_slices(warm, warmup, *run, "warm-up", limit=half)
+        if hurried == "interrupted":
+            raise KeyboardInterrupt
+        n, stopped = in_slices(advance, draws, *run, "sampling", limit=limit)
     drawn = (np.stack([own[:n] for own in each]) for each in zip(*kept, strict=True))
     prevalence, rate, mean, concentration, likelihood = drawn
     values = PairValues(prevalence, mean, concentration, rate)
     lengths = np.bincount(np.arange(n) * batches // draws)
     p = np.stack([p_sum[: len(lengths)] / lengths[:, None] for p_sum, _ in sums])
     number = np.mean([number / n for _, number in sums], axis=0)
-    attrs = {"engine": "gibbs", "stopped": "time limit" if n < draws else ""}
+    attrs = {"engine": "gibbs", "stopped": stopped or hurried}
     return Draws(values, likelihood, p, number, attrs)
 
 

@@ -22,7 +22,7 @@ from annomodels.data.mixing import mixing, worst
 from annomodels.engines.chain import Chain
 from annomodels.engines.item_parameters import Counted
 from annomodels.engines.kept import DrawStore, traced, watched_of
-from annomodels.engines.settings import Clock, Interrupts, Settings
+from annomodels.engines.settings import SLICE_SECONDS, Clock, Interrupts, Settings, in_slices
 from annomodels.engines.source.held import Block
 from annomodels.engines.source.itemsums import Stage, with_room
 from annomodels.engines.source.jobs import Keeping, items, sampled
@@ -38,8 +38,6 @@ from annomodels.types import Floats
 CALL = 20_000_000
 # groups of chains wait for each other after every slice
 GROUPED_SLICE_SECONDS = 5.0
-SLICE_SECONDS = 0.4
-FIRST_SLICE = 20
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
 FEWEST_DRAWS = 100
@@ -197,32 +195,24 @@ class Run:
         limit: float | None,
     ) -> bool:
         """Advance all chains in slices, so that none runs far ahead; return True if complete."""
-        length = max(thin, FIRST_SLICE)
         for chain in self.chains:
             # a stage starts with an iteration that is stored
             chain.iteration += -chain.iteration % thin
-        ends = [chain.iteration + iterations for chain in self.chains]
-        while True:
-            left = [end - chain.iteration for end, chain in zip(ends, self.chains, strict=True)]
-            if max(left) <= 0:
-                return True
-            since = self.clock.seconds
-            try:
-                self.slice([min(length, n) for n in left], thin, kept, limit)
-                left = [end - chain.iteration for end, chain in zip(ends, self.chains, strict=True)]
-                done = 1.0 - max(left) / max(iterations, 1)
-                self.settings.tell(name, done, f"keeping 1 draw in {thin}" if thin > 1 else "")
-            except KeyboardInterrupt:
-                self.stopped = "interrupted"
-                return False
-            if limit is not None and self.clock.seconds >= limit:
-                if kept is None:
-                    self.hurried = max(left) > 0
-                else:
-                    self.stopped = "time limit"
-                return False
-            pace = self.slice_seconds / max(self.clock.seconds - since, 1e-3)
-            length = max(1, int(length * min(pace, 4.0)))
+        begun = [chain.iteration for chain in self.chains]
+
+        def left(end: int) -> list[int]:
+            pairs = zip(begun, self.chains, strict=True)
+            return [first + end - chain.iteration for first, chain in pairs]
+
+        _, why = in_slices(
+            lambda _, end: self.slice(left(end), thin, kept, limit), iterations, self.settings,
+            self.clock, self.interrupts, name, thin=thin, limit=limit, seconds=self.slice_seconds,
+        )  # fmt: skip
+        if why == "time limit" and kept is None:
+            self.hurried = max(left(iterations)) > 0
+        else:
+            self.stopped = why
+        return not why
 
     def _mixed(self, kept: list[DrawStore]) -> bool:
         if len(kept) == 1:  # nothing to compare
@@ -260,7 +250,6 @@ class Run:
                 if self.interrupts.noted or (limit is not None and self.clock.seconds >= limit):
                     stop.set()
 
-        self.interrupts.check()
         if len(self.groups) == 1:
             advance(self.groups[0])
         else:
@@ -269,7 +258,6 @@ class Run:
             for group in self.groups:
                 while min(self.chains[n].iteration for n in group) < last:
                     self.step(group, thin, kept)
-        self.interrupts.check()
 
     def _overlap(self, advance: Callable[[list[int]], None], stop: Event) -> None:
         """Advance the groups in parallel; no chain runs after the return."""

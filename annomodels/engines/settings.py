@@ -15,6 +15,8 @@ from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.progress import Progress, silent
 
 MEMORY = 400_000_000
+# time between reports of progress, and iterations until the first
+SLICE_SECONDS, FIRST_SLICE = 0.4, 20
 
 
 def _known_to(engine: str, default: Any) -> Any:
@@ -123,23 +125,6 @@ class Clock:
         return self.limit is not None and self.seconds >= self.limit
 
 
-def in_slices(
-    advance: Callable[[int, int], None], length: int, clock: Clock, settings: Settings, name: str,
-    thin: int = 0,
-) -> int:  # fmt: skip
-    """Run iterations in slices until the time is over, and return their number."""
-    done, step = 0, max(thin, 10)
-    while done < length and not clock.over:
-        since = clock.seconds
-        end = min(done + step, length)
-        advance(done, end)
-        done = end
-        settings.tell(name, done / length, f"keeping 1 draw in {thin}" if thin > 1 else "")
-        pace = 0.4 / max(clock.seconds - since, 1e-3)
-        step = max(1, int(step * min(pace, 4.0)))
-    return done
-
-
 # signals that end a process: Ctrl-C, a scheduler, a closed terminal
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -204,3 +189,36 @@ class Interrupts:
         number, cls.pending = cls.pending, 0
         if number and not cls.answered:
             signal.raise_signal(number)
+
+
+def in_slices(
+    advance: Callable[[int, int], None],
+    length: int,
+    settings: Settings,
+    clock: Clock,
+    interrupts: Interrupts,
+    name: str,
+    *,
+    thin: int = 1,
+    limit: float | None = None,
+    seconds: float = SLICE_SECONDS,
+) -> tuple[int, str]:
+    """Run iterations in slices; return their number, and why they ended early."""
+    # the draws do not depend on the slices
+    done, step = 0, max(thin, FIRST_SLICE)
+    while done < length:
+        since = clock.seconds
+        end = min(done + step, length)
+        try:
+            interrupts.check()
+            advance(done, end)
+            done = end
+            settings.tell(name, done / length, f"keeping 1 draw in {thin}" if thin > 1 else "")
+            interrupts.check()
+        except KeyboardInterrupt:
+            return done, "interrupted"
+        if limit is not None and clock.seconds >= limit:
+            return done, "time limit"
+        pace = seconds / max(clock.seconds - since, 1e-3)
+        step = max(1, int(step * min(pace, 4.0)))
+    return done, ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.fitting.fit import Fit
-from annomodels.models.base import Earlier, Model
+from annomodels.models.base import Earlier, Model, Updatable
 from annomodels.types import Floats
 
 
@@ -68,4 +68,9 @@ def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
 
     labels = tuple(label_text(name) for name in fit.data.labels)
     names = tuple(label_text(name) for name in fit.data.coders)
+    if not isinstance(model, Updatable):
+        raise NotApplicable(
+            f"Priors cannot be taken from a fit of the {model.title} model. "
+            "Use hierarchical, dawid-skene or pooled."
+        )
     return model.updated(Earlier(draws_of, labels, names, weight, coders))

@@ -18,7 +18,7 @@ from annomodels.fitting.fit import Fit
 from annomodels.fitting.saving import ABOUT, FIT, TRUTH
 from annomodels.io.sealed import MARK, SEAL, digest_of
 from annomodels.models.base import Model
-from annomodels.models.catalog import from_dict, placed
+from annomodels.models.catalog import from_dict, is_stack, placed
 from annomodels.scale.scanned import Scanned
 from annomodels.spans.fit import SpanFit
 
@@ -91,7 +91,7 @@ def load(
     known = _model_of(tree, path, model)
     try:
         fitted = data_of(tree)
-        require_sound(tree, known, fitted)
+        require_sound(tree, known, fitted, stacked=is_stack(known))
     except Exception as error:
         raise _no_fit(path, error, tree) from error
     return Fit(fitted, known, tree)
@@ -109,7 +109,7 @@ def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         same = about["fingerprint"] == data.fingerprint
         if same:
-            require_sound(tree, known, data.shell())
+            require_sound(tree, known, data.shell(), stacked=is_stack(known))
     except Exception as error:
         raise _no_fit(folder, error, tree) from error
     if not same:

@@ -14,8 +14,9 @@ from annomodels.engines.settings import MEMORY, Interrupts, Settings
 from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.fitting.fit import Fit
 from annomodels.io.span_builder import Spans
-from annomodels.models.base import Model
-from annomodels.models.catalog import resolve, streamable, with_no_answers
+from annomodels.models.answering import answers_of, result_draws
+from annomodels.models.base import Model, is_proper
+from annomodels.models.catalog import is_stack, require_suited, resolve, streamable, with_no_answers
 from annomodels.models.encoded import expanded, require_learnable
 from annomodels.progress import Progress, reporting
 from annomodels.spans.fit import SpanFit, fit_spans
@@ -166,7 +167,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
         _require_links(resolved)
         silent = False
     elif isinstance(read, Annotations):
-        resolved.require_fittable(read)
+        require_suited(resolved, read)
         silent = _silent(read)
     else:
         _require_streamable(resolved, name)
@@ -175,11 +176,11 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
         silent = _silent(read)
     fitted = resolved.with_data(named)
     # a stack ignores answers of "don't know"
-    whole = silent and not fitted.stacks
-    fitted = with_no_answers(fitted, named) if whole else fitted.result_model
-    asked = fitted.result_model is not fitted
+    whole = silent and not is_stack(fitted)
+    fitted = with_no_answers(fitted, named) if whole else answers_of(fitted)
+    asked = answers_of(fitted) is not fitted
     seen = expanded(read) if asked and isinstance(read, Annotations) else read
-    run = runner(name, "stack" if fitted.stacks else fitted.truth)
+    run = runner(name, "stack" if is_stack(fitted) else fitted.truth)
     Interrupts.forget()
     late = Interrupts(False)
 
@@ -206,7 +207,7 @@ def _fit_of(
     settings: Settings,
     result: RawResult,
 ) -> Fit:
-    result.posterior, fitted = fitted.result_draws(result.posterior), fitted.result_model
+    result.posterior, fitted = result_draws(fitted, result.posterior), answers_of(fitted)
     n_chains, n_draws = result.lp.shape
     result.attrs = {
         "chains": n_chains,
@@ -307,7 +308,7 @@ def choose(model: Model, engine: str = "auto") -> str:
             f"The engine {engine!r} does not support the {model.title} model. "
             f"Use {' or '.join(model.engines)}."
         )
-    if engine != "em" and not model.proper:
+    if engine != "em" and not is_proper(model):
         raise NotApplicable(
             "A model without proper priors has no posterior to sample. "
             f"Use {Option('engine', 'em')}, or give it priors."

@@ -99,7 +99,7 @@ class Answering(ConjugateModel):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         return {"dont_know": list(self.kinds), "said": ["no", "yes"], **self.base.coords(labels)}
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         rates = (
             Parameter(
                 MEAN, ("dont_know", "truth", "said"), "simplex",
@@ -115,29 +115,20 @@ class Answering(ConjugateModel):
                 prior=lambda v: DirichletRows((v[MEAN] * v[SPREAD][..., None])[..., None, :, :]),
             ),
         )  # fmt: skip
-        return (*self.base.own_parameters(n_labels), *rates)
+        return (*self.base.variables(n_labels), *rates)
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
         """Declare the variables of a result, in which the rates have a different form."""
         return self.base.parameters(n_labels)
 
-    @property
-    def confusion_parameter(self) -> Parameter:
-        return self.base.confusion_parameter
-
-    @property
-    def result_model(self) -> Model:
-        """Model of the answers."""
-        return self.base
-
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         return (self.base.draw_places(held, spare), held[MEAN], held[SPREAD])
 
     def n_coders(self, n_rows: int) -> int:
+        """Return the number of coders, given the number of rows."""
         return n_rows // (len(self.kinds) + 1)
 
     def rows_of(self, coders: Ints, n_rows: int) -> Ints:
-        """Return the indices of the rows of answers and rates of `coders`."""
         first = np.arange(len(self.kinds) + 1) * self.n_coders(n_rows)
         return np.asarray((first[:, None] + coders).ravel())
 
@@ -283,6 +274,21 @@ class Answering(ConjugateModel):
             *self.base.story(),
             f"Coders may give no answer ({kinds}), each with a separate rate for each class.",
         ]
+
+
+def answers_of(model: Model) -> Model:
+    """Return the model of the answers, which a result names."""
+    return model.base if isinstance(model, Answering) else model
+
+
+def result_draws(model: Model, posterior: dict[str, Floats]) -> dict[str, Floats]:
+    """Convert the draws of an engine, [chain, draw, ...], to the draws of a result."""
+    return model.result_draws(posterior) if isinstance(model, Answering) else posterior
+
+
+def of_coders(model: Model, volume: Floats) -> Floats:
+    """Return the volume of the rows that are of coders' answers, shape [coder]."""
+    return volume[: model.n_coders(len(volume))] if isinstance(model, Answering) else volume
 
 
 def _of_all(given: Floats) -> Floats:

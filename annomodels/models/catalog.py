@@ -7,14 +7,26 @@ import json
 from collections import UserDict
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from annomodels.errors import NotApplicable, meant
-from annomodels.priors.written import class_within, is_own, newest, place_of, written_models
+from annomodels.priors.written import (
+    class_within,
+    is_own,
+    model_of,
+    newest,
+    place_of,
+    written_models,
+)
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from annomodels.data.annotations import Annotations
     from annomodels.models.base import Model
+    from annomodels.models.conjugate import ConjugateModel
+    from annomodels.models.interval import Interval
+    from annomodels.models.mixtures.stack import Stack
 
 
 class Catalogue(UserDict[str, Any]):
@@ -81,32 +93,33 @@ PARTS = Catalogue(
     }
 )
 
+EVERY = Catalogue({**MODELS.data, **OTHERS.data, **PARTS.data})
+
 # public names of ``annomodels.models``: class name -> place
-PLACES = {
-    place.partition(":")[2]: place
-    for place in (*MODELS.data.values(), *OTHERS.data.values(), *PARTS.data.values())
-}
+PLACES = {place.partition(":")[2]: place for place in EVERY.data.values()}
 
 
 def resolve(model: str | Model) -> Model:
     """Return the model with a name; return a model unchanged."""
+    from annomodels.models.base import Model, require_usable
+
     if isinstance(model, str):
         if model in MODELS or model in OTHERS:
             return _with_defaults(model)
     elif isinstance(model, type):
         raise NotApplicable(f"{model.__name__} is a class. Give a model: {model.__name__}().")
-    elif not hasattr(model, "require_usable"):
+    elif not isinstance(model, Model):
         raise NotApplicable(
             f"{model!r} is not a model. Give a name, a model of am.models, or an instance of a "
             "class derived from these."
         )
     else:
-        if is_own(type(model)) and any(model.name in t for t in (MODELS, OTHERS, PARTS)):
+        if is_own(type(model)) and model.name in EVERY:
             raise NotApplicable(
                 f"The class {type(model).__name__} has the name {model.name!r} of a model of this "
                 "package. Give it another name."
             )
-        model.require_usable()
+        require_usable(model)
         return model
     raise NotApplicable(unknown(model, [*MODELS, *OTHERS]))
 
@@ -126,16 +139,36 @@ def _with_defaults(name: str) -> Model:
 
 def streamable(model: Model | type[Model]) -> bool:
     """Return True if counts of labels by truth suffice, so that labels may stay on disk."""
-    return model.stacks or "em" in model.engines
+    return is_stack(model) or "em" in model.engines
+
+
+def is_stack(model: Model | type[Model]) -> TypeIs[Stack | type[Stack]]:
+    """Return True if P(truth) is combined from other models, see ``models.mixtures.stack``."""
+    return model.family == "stack"
+
+
+def require_suited(model: Model, data: Annotations) -> None:
+    """Reject labels of items from which a model cannot learn, with all reasons."""
+    if model.truth == "link":
+        raise NotApplicable(
+            f"The {model.title} model is for mentions and their antecedents, not for labels of "
+            "items. Fit it to am.coref.pairs(documents or a table of judgments)."
+        )
+    if model.truth == "number":
+        cast("Interval", model).encode(data)
+    else:
+        from annomodels.models.encoded import require_fittable
+
+        require_fittable(data)
 
 
 def with_no_answers(model: Model, data: Annotations) -> Model:
     """Return a model with rates of no answer; the model itself if it cannot have them."""
-    if model.result_model is not model or model.shared or "em" not in model.engines:
+    from annomodels.models.answering import Answering
+
+    if isinstance(model, Answering) or model.shared or "em" not in model.engines:
         return model
-    answering: Any = PARTS["answering"]
-    found: Model = answering(model).with_data(data)
-    return found
+    return Answering(cast("ConjugateModel", model)).with_data(data)
 
 
 def from_dict(data: Mapping[str, object]) -> Model:
@@ -145,7 +178,7 @@ def from_dict(data: Mapping[str, object]) -> Model:
             class_of(part["name"])
     kind = class_within(data)
     try:
-        found: Model = kind.from_dict(data)
+        return cast("Model", model_of(data))
     except (TypeError, ValueError) as error:
         if not is_own(kind):
             raise
@@ -153,15 +186,11 @@ def from_dict(data: Mapping[str, object]) -> Model:
             f"The class {kind.__name__} does not accept the fields that the fit was saved with: "
             f"{error}. Give the version of the class from that time."
         ) from error
-    return found
 
 
 def class_of(name: str) -> type[Model]:
     """Load the class of the model or component with a name."""
-    for table in (MODELS, OTHERS, PARTS):
-        if name in table:
-            return table[name]
-    raise KeyError(name)
+    return EVERY[name]
 
 
 def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> dict[str, object]:

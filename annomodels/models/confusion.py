@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from annomodels.models.base import Model, State
+from annomodels.models.base import Model, State, sample_values
 from annomodels.models.parameters import Parameter, Variables, reordered
 from annomodels.models.states import ItemStates
 from annomodels.priors.distributions import Distribution
@@ -40,20 +40,21 @@ class ConfusionModel(Model):
 
     # -- common to all --------------------------------------------------------------------------
 
-    @property
-    def confusion_parameter(self) -> Parameter:
-        plain = super().confusion_parameter
-        return replace(plain, prior=self.rows_prior, follows=lambda v: v.xp.exp(self.log_rows(v)))
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
+        prevalence, plain = super().variables(n_labels)
+        confusion = replace(
+            plain, prior=self.rows_prior, follows=lambda v: v.xp.exp(self.log_rows(v))
+        )
+        return prevalence, confusion
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the item states, which are the classes."""
         rows = self.log_rows(v)
         share = v.xp.log(v["prevalence"])
         return ItemStates(share, np.eye(v.n_labels), rows[None] if self.shared else rows)
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior, for simulations."""
-        values = self.sample_values(n_rows, n_labels, rng)
+        values = sample_values(self, n_rows, n_labels, rng)
         rows = np.reshape(values.pop("confusion"), (-1, n_labels, n_labels)).transpose(0, 2, 1)
         rows = np.log(np.maximum(rows, np.finfo(float).tiny))
         return State(np.log(values.pop("prevalence")), np.ascontiguousarray(rows), values)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from annomodels.models.base import State
+from annomodels.models.base import State, log_priors
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
 from annomodels.types import AnyArray, Floats, Ints, Places
@@ -83,7 +83,7 @@ class ConjugateModel(ConfusionModel):
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
         """Return the log prior density [draw] of prevalence, confusion and population."""
-        return added(self.log_priors(values))
+        return added(log_priors(self, values))
 
     def log_penalty(self, state: State) -> float:
         """Return the EM penalty: the log prior on the log-ratio scale."""

@@ -56,7 +56,7 @@ class DawidSkene(ConjugateModel):
 
         Examples
         --------
-        >>> DawidSkene.unsmoothed().proper
+        >>> DawidSkene.unsmoothed().confusion.proper
         False
         """
         return cls(Dirichlet(0.0), Diagonal(0.0))
@@ -89,10 +89,10 @@ class DawidSkene(ConjugateModel):
         alpha = self.row_counts(v.n_labels)
         return DirichletRows(alpha if self.shared else alpha[None])
 
-    @property
-    def confusion_parameter(self) -> Parameter:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
+        prevalence, confusion = super().variables(n_labels)
         about = f"Rows of the confusion matrices: {self.confusion.in_words}."
-        return replace(super().confusion_parameter, about=about)
+        return prevalence, replace(confusion, about=about)
 
     def story(self) -> list[str]:
         return [

@@ -34,7 +34,7 @@ class Encoded:
     n_labels: int
     n_silent: int = 0  # number of final matrices whose labels are not votes
     # kind of the items of each pattern, shape [pattern], if items differ before labeling;
-    # see :attr:`Model.item_kinds`
+    # see ``models.continuous.item_covariates``
     kind: Ints | None = None
 
     @property

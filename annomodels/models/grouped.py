@@ -12,9 +12,10 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.models.base import DrawsOf, Earlier, State
+from annomodels.models.base import Earlier, Model, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.parameters import ExpectedAccuracy, Variables
+from annomodels.models.mixtures.state_model import coders_of
+from annomodels.models.parameters import Variables
 from annomodels.types import Floats, Ints, TensorLike
 
 # names of the population variables if each group has one
@@ -67,7 +68,6 @@ class GroupedCoders(HierarchicalDawidSkene):
     title: ClassVar[str] = "hierarchical Dawid-Skene with groups of coders"
 
     family: ClassVar[str] = ""
-    grouping: ClassVar[Literal["", "may", "must"]] = "must"
 
     groups: Mapping[Any, Any] | tuple[tuple[str, str], ...] = ()
     rest: str = "others"
@@ -96,7 +96,6 @@ class GroupedCoders(HierarchicalDawidSkene):
         return self.groups
 
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the group of each coder of the data; rejects unknown coders."""
         known = super().with_data(data)
         given = dict(self._pairs)
         coders = [label_text(name) for name in data.coders]
@@ -118,38 +117,26 @@ class GroupedCoders(HierarchicalDawidSkene):
         return super().updated(earlier)
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
-        if not self.split:
-            return {}
+        """Return the group of each coder."""
         names = self.group_names
         return {coder: names[g] for coder, g in zip(coders, self.members, strict=True)}
 
     def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
-        if not self.split:
-            return {}
+        """Return the accuracy of the mean coder of each group by name, shape [chain, draw]."""
         right = np.diagonal(values["group_population"], axis1=3, axis2=4)
         # of the classes that coders perceive, if items have states
         prevalence = values.get("perceived_prevalence", values["prevalence"])
         accuracy = np.einsum("cdgk,cdk->cdg", right, prevalence)
         return {name: accuracy[:, :, g] for g, name in enumerate(self.group_names)}
 
-    def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        """Draw a matrix of a new coder; None for several groups, as its group is unknown."""
-        return None if self.split else super().new_rows(draws_of, rng)
-
-    def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the expected accuracy for one population; None for several."""
-        return None if self.split else super().expected_accuracy(draws_of)
-
     def called(self, name: str) -> str:
         return BY_GROUP[name] if self.split else name
 
     @property
     def populations_along(self) -> tuple[str, ...]:
-        """Dimensions of the populations: the groups if the data have several."""
         return ("coder_group",) if self.split else ()
 
     def of_coders(self, shapes: TensorLike, v: Variables) -> TensorLike:
-        """Return the pseudo-counts of each coder's rows, which are those of the group."""
         if not self.split:
             return super().of_coders(shapes, v)
         return shapes[..., v.data("members", np.array(self.members)), :, :]
@@ -177,6 +164,19 @@ class GroupedCoders(HierarchicalDawidSkene):
     def story(self) -> list[str]:
         names = ", ".join(self.group_names) or "none named, so all coders are alike"
         return [*super().story(), f"Coders belong to groups, each with a population: {names}."]
+
+
+def groups_in(model: Model) -> GroupedCoders | None:
+    """Return the model of the coders if they belong to more than one group."""
+    coders = coders_of(model)
+    return coders if isinstance(coders, GroupedCoders) and coders.split else None
+
+
+def grouping(kind: type[Model]) -> Literal["", "may", "must"]:
+    """Return whether coders may, or must, be assigned to groups with separate populations."""
+    if issubclass(kind, GroupedCoders):
+        return "must"
+    return "may" if issubclass(kind, HierarchicalDawidSkene) else ""
 
 
 def refuse_strange(names: Sequence[str], source: str) -> None:

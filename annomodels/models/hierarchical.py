@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.base import DrawsOf, Earlier, State
+from annomodels.models.base import DrawsOf, Earlier, Model, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.parameters import ExpectedAccuracy, Known, Parameter, Variables, log_jacobian
 from annomodels.priors import (
@@ -84,7 +84,6 @@ class HierarchicalDawidSkene(ConjugateModel):
     title: ClassVar[str] = "hierarchical Dawid-Skene"
     citation: ClassVar[str] = "Carpenter (2008)"
     family: ClassVar[str] = "matrices"
-    grouping: ClassVar[Literal["", "may", "must"]] = "may"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     population: ProperRows = field(default_factory=lambda: Diagonal(300.0, 0.7, 10.0))
@@ -121,24 +120,9 @@ class HierarchicalDawidSkene(ConjugateModel):
         )
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
-        return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
-
-    def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        # in data simulated from the prior, (observed accuracy - mean) / spread has mean 0 and
-        # variance 1
-        prior = self.population
-        if isinstance(prior, Rows) or self.returning:
+        if self.populations_along:  # the group of a new coder is unknown
             return None
-        seen = np.diagonal(draws_of("confusion"), axis1=2, axis2=3).mean(axis=1)
-        n_coders = draws_of("confusion").shape[1]
-        mean = np.full((len(seen), 1), prior.accuracy)
-        if prior.estimated:
-            mean = draws_of("common_accuracy")[:, None]
-        strength = draws_of("population_strength") if prior.spread else np.array(prior.strength)
-        of_mean = 1.0 / (strength + 1.0)
-        of_coders = (1.0 - of_mean) / ((draws_of("concentration") + 1.0) * n_coders)
-        spread = np.sqrt(mean * (1.0 - mean) * (of_mean + of_coders))
-        return ExpectedAccuracy(seen, np.broadcast_to(mean, seen.shape), spread)
+        return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def called(self, name: str) -> str:
         """Return the name of a population variable in a result."""
@@ -149,14 +133,19 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Dimensions of the populations: none for one population of all coders."""
         return ()
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         prior, along = self.population, self.populations_along
+        prevalence, confusion = super().variables(n_labels)
+        many = len(self.returning)
+        about = f"Rows of {many} coders: posterior of an earlier fit." if many else ""
         accuracy = strength = None
         if isinstance(prior, Diagonal):
             accuracy = prior.beta if prior.estimated else None
             strength = LogNormal(prior.strength, prior.spread) if prior.spread else None
         spread = f"Concentration of the coders around it: {self.concentration.in_words}."
         return (
+            prevalence,
+            replace(confusion, about=about),
             Parameter(
                 self.called("population"), (*along, "truth", "label"), "simplex", "diagonal",
                 prior=lambda v: DirichletRows(self.anchor(v)),
@@ -174,12 +163,6 @@ class HierarchicalDawidSkene(ConjugateModel):
                 prior=strength, optional=True,
             ),
         )  # fmt: skip
-
-    @property
-    def confusion_parameter(self) -> Parameter:
-        many = len(self.returning)
-        about = f"Rows of {many} coders: posterior of an earlier fit." if many else ""
-        return replace(super().confusion_parameter, about=about)
 
     def anchor(self, v: Variables) -> TensorLike:
         """Return the pseudo-counts [truth, label] of the population mean."""
@@ -327,7 +310,6 @@ class HierarchicalDawidSkene(ConjugateModel):
     def log_evidence(
         self, counts: Floats, sizes: Floats, log_likelihood: float, state: State
     ) -> float:
-        """Estimate the log mass of a mode, including its population."""
         found = super().log_evidence(counts, sizes, log_likelihood, state)
         return found + self.log_population(state.population)
 
@@ -336,7 +318,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         k = held[self.called("concentration")].shape[-1]
         names = [own for own in map(self.called, POPULATION) if own in held]
         known = {name: held[name][None] for name in names}
-        declared = Known(self.own_parameters(k), k, known)
+        declared = Known(self.variables(k), k, known)
         total = sum(float(values[0]) for values in declared.log_priors().values())
         return total + sum(log_jacobian(each, held[each.name]) for each in declared.given())
 
@@ -345,3 +327,27 @@ class HierarchicalDawidSkene(ConjugateModel):
             "Every item has one true class; every coder has a confusion matrix, "
             "drawn from a population of coders whose mean and spread are estimated too."
         ]
+
+
+def expected_accuracy(model: Model, draws_of: DrawsOf) -> ExpectedAccuracy | None:
+    """Return the coder accuracy in each class, and its prior expectation.
+
+    None if the classes do not share a prior accuracy.
+    """
+    # in data simulated from the prior, (observed accuracy - mean) / spread has mean 0 and
+    # variance 1
+    if not isinstance(model, HierarchicalDawidSkene) or model.populations_along:
+        return None
+    prior = model.population
+    if isinstance(prior, Rows) or model.returning:
+        return None
+    seen = np.diagonal(draws_of("confusion"), axis1=2, axis2=3).mean(axis=1)
+    n_coders = draws_of("confusion").shape[1]
+    mean = np.full((len(seen), 1), prior.accuracy)
+    if prior.estimated:
+        mean = draws_of("common_accuracy")[:, None]
+    strength = draws_of("population_strength") if prior.spread else np.array(prior.strength)
+    of_mean = 1.0 / (strength + 1.0)
+    of_coders = (1.0 - of_mean) / ((draws_of("concentration") + 1.0) * n_coders)
+    spread = np.sqrt(mean * (1.0 - mean) * (of_mean + of_coders))
+    return ExpectedAccuracy(seen, np.broadcast_to(mean, seen.shape), spread)

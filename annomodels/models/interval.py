@@ -124,12 +124,11 @@ class Interval(Model):
             Parameter("noise_sd", ("coder",), "positive", watched=""),
         )
 
-    def require_fittable(self, data: Annotations) -> None:
-        """Reject data without numbers, or in which noise and truth are not identified."""
-        self.encode(data)
-
     def encode(self, data: Annotations) -> NumericLabels:
-        """Encode annotations in standard units, with the steps and ends of this model."""
+        """Encode annotations in standard units, with the steps and ends of this model.
+
+        Rejects data without numbers, or in which noise and truth are not identified.
+        """
         return numeric_labels(data, self.centre, self.unit, self.step, self.ends)
 
     def story(self) -> list[str]:
@@ -164,7 +163,6 @@ class Interval(Model):
         return values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
 
     def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model in standard units, with truths summed out if labels are exact."""
         import pymc as pm
         import pytensor.tensor as pt
 

@@ -84,8 +84,9 @@ class Mace(ConjugateModel):
         """
         return cls(prevalence=Dirichlet(UNIFORM))
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         return (
+            *super().variables(n_labels),
             Parameter(
                 "competence", ("coder",), "unit", watched="", prior=self.competence,
                 about=f"Competences: {self.competence.in_words}.",

@@ -67,10 +67,11 @@ class OneCoin(ConjugateModel):
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     accuracy: Beta = field(default_factory=lambda: Beta(2.8, 1.2))
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         dims = ("coder",) if self.n_columns(n_labels) == 1 else ("coder", "truth")
         about = f"Accuracies: {self.accuracy.in_words}."
-        return (Parameter("accuracy", dims, "unit", watched="", prior=self.accuracy, about=about),)
+        accuracy = Parameter("accuracy", dims, "unit", watched="", prior=self.accuracy, about=about)
+        return (*super().variables(n_labels), accuracy)
 
     def log_rows(self, v: Variables) -> TensorLike:
         right = v["accuracy"]
@@ -122,7 +123,6 @@ class OneCoin(ConjugateModel):
         return self._state(log_shares(vector[:k], 0), accuracy.reshape(len(like.log_confusion), -1))
 
     def log_penalty(self, state: State) -> float:
-        """Return the EM penalty: the log prior on the log-odds scale."""
         accuracy = state.population["accuracy"]
         a, b = self.accuracy.counts
         rows = a * np.log(accuracy).sum() + b * np.log1p(-accuracy).sum()

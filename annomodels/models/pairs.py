@@ -11,7 +11,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from annomodels.data.candidates import NONE, Candidates
-from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 from annomodels.models.parameters import Defined, Drawn, Known, Parameter, Variables
 from annomodels.priors import Beta, Dirichlet, LogNormal, ScalePrior
@@ -51,7 +50,6 @@ class PairModel(Model):
         return False
 
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare the variables of the posterior; kinds are the rates of each class."""
         anchor = self.anchor(n_labels)
 
         def rates(v: Variables) -> Betas:
@@ -82,19 +80,11 @@ class PairModel(Model):
     def about_means(self) -> str:
         """Priors of the population means, as text."""
 
-    def require_fittable(self, data: object) -> None:
-        """Reject annotations, which do not name antecedents."""
-        raise NotApplicable(
-            f"The {self.title} model is for mentions and their antecedents, not for labels of "
-            "items. Fit it to am.coref.pairs(documents or a table of judgments)."
-        )
-
     def encode(self, data: Candidates) -> Candidates:
         """Return the candidates, with "none of these" if the model allows it."""
         return data.with_none() if self.has_none else data
 
     def coords(self, labels: Sequence[str]) -> dict[str, list[str]]:
-        """Return the names of classes, of kinds of rates, and of counts of true readings."""
         return {
             "class": [*labels, NONE] if self.has_none else [*labels],
             "kind": [f"{q} of {name}" for name in labels for q in self.quantities],
@@ -137,7 +127,6 @@ class PairModel(Model):
         return PairValues(prevalence, mean, concentration, rate)
 
     def build(self, codes: Candidates, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with the truth summed out, the target of all engines."""
         # variables: prevalence [class], mean and concentration [kind], rate [coder, kind]
         import pymc as pm
         import pytensor.tensor as pt
@@ -205,15 +194,12 @@ class MentionPairs(PairModel):
     specificity: Beta = field(default_factory=lambda: Beta(16.0, 4.0))
 
     def prevalence_prior(self, n_classes: int) -> Floats:
-        """Return the pseudo-counts of false and true candidates, shape [class, 2]."""
         return np.tile(self.prevalence.counts[::-1], (n_classes, 1))
 
     def anchor(self, n_classes: int) -> Floats:
-        """Return pseudo-counts of right and wrong for specificity and sensitivity by class."""
         return np.tile(np.stack([self.specificity.counts, self.sensitivity.counts]), (n_classes, 1))
 
     def prevalence_parameter(self, n_weights: int) -> Parameter:
-        """Declare the prevalence, a separate probability for each class."""
         about = f"Share of true candidates of a class: {self.prevalence.in_words}."
         return Parameter("prevalence", ("class",), "unit", prior=self.prevalence, about=about)
 
@@ -279,16 +265,13 @@ class SingleTruth(PairModel):
         return self.none
 
     def prevalence_prior(self, n_classes: int) -> Floats:
-        """Return the pseudo-counts of the classes in the second column, shape [class, 2]."""
         alpha = self.prevalence.alpha(self.n_weights(n_classes))
         return np.stack([np.zeros(len(alpha)), alpha], axis=1)
 
     def anchor(self, n_classes: int) -> Floats:
-        """Return the pseudo-counts of right and wrong, shape [class, 2]."""
         return np.tile(self.accuracy.counts, (n_classes, 1))
 
     def prevalence_parameter(self, n_weights: int) -> Parameter:
-        """Declare the weights of the classes."""
         return Parameter(
             "prevalence", ("class",), "simplex",
             prior=DirichletRows(self.prevalence.alpha(n_weights)),

@@ -1,6 +1,6 @@
 """Declared parameters: names and dimensions of a model's draws, and their convergence checks."""
 
-# Each model declares each variable once (:meth:`Model.own_parameters`). The declaration determines
+# Each model declares each variable once (:meth:`Model.variables`). The declaration determines
 # the PyMC variable, draws from the prior, log prior densities, the description, the dimensions in
 # the result tree, the relabeling of classes, R-hat and effective sample sizes, and the names in
 # messages.
@@ -122,7 +122,12 @@ class Variables(ABC):
 
     def __getitem__(self, name: str) -> TensorLike:
         if name not in self.made:
-            each = self.declared[name]
+            each = self.declared.get(name)
+            if each is None:
+                raise EngineError(
+                    f"The model has no variable {name}. Declare it in variables, next to those of "
+                    "super().variables(n_labels)."
+                )
             if name in self.making:
                 raise EngineError(
                     f"The variable {name} depends on itself. Give it a prior, or derive it from "
@@ -231,7 +236,12 @@ class Known(Variables):
     def _add_log_prior(self, found: dict[str, Floats], name: str, chosen: bool) -> None:
         if name in found:
             return
-        each = self.declared[name]
+        each = self.declared.get(name)
+        if each is None:
+            raise EngineError(
+                f"The model has no variable {name}. Declare it in variables, next to those of "
+                "super().variables(n_labels)."
+            )
         self.asked.clear()
         prior, others = each.distribution(self), tuple(self.asked)
         for other in others:

@@ -27,7 +27,7 @@ from annomodels.limits import (
     KNOWN_TESTED,
     SHARED_ITEMS,
 )
-from annomodels.models.catalog import MODELS, OTHERS, class_of
+from annomodels.models.catalog import MODELS, OTHERS, class_of, is_stack
 from annomodels.models.encoded import require_fittable
 from annomodels.summaries.trust.findings import scale_of
 
@@ -321,7 +321,7 @@ def advise(
     ordered = rated(data.labels, data.scale)
     reasons = [first.said(facts), *([ordered] if ordered else []), *_cautions(facts)]
     kind = class_of(first.model)
-    if kind.stacks and (scale := scale_of(data)).severity:
+    if is_stack(kind) and (scale := scale_of(data)).severity:
         reasons.append(scale.said)
     if kind.truth == "class" and not facts.gold:
         reasons.append(_audit(data))
@@ -364,7 +364,7 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
         code = "suits_as_well" if suggested != name else "reproduces"
         return name, say(code, name=name, suggested=suggested)
     missed = f"Not reproduced: {'; '.join(rejected)}."
-    if fit.model.stacks:
+    if is_stack(fit.model):
         return name, say("stack_allows", missed=missed)
     other = next_model(name, rejected, data.n_labels, data.scale)
     if other is None:

@@ -85,8 +85,15 @@ def value_of(said: object) -> object:
     if not isinstance(said, dict):
         return said
     if "model" in said:
-        return class_within(said["model"]).from_dict(said["model"])
+        return model_of(said["model"])
     return from_dict(said)
+
+
+def model_of(described: Mapping[str, object]) -> object:
+    """Build a model from the plain data of its ``to_dict``; its class must be loaded."""
+    given = described.get("priors")
+    priors = given if isinstance(given, Mapping) else {}
+    return class_within(described)(**{name: value_of(value) for name, value in priors.items()})
 
 
 def class_within(described: Mapping[str, object]) -> type[Any]:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from annomodels.errors import AnnotationError, Problem
 from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, STATES
+from annomodels.models.catalog import is_stack
 from annomodels.reporting.health import Health, health
 from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
 from annomodels.summaries.trust.known_truth import contradicted
@@ -232,7 +233,7 @@ class Facts:
     @property
     def too_sure(self) -> bool:
         """Return True if errors concentrate on some items and P(truth) ignores that."""
-        if self.fit.model.stacks or (self.estimate and self.estimate.by_design):
+        if is_stack(self.fit.model) or (self.estimate and self.estimate.by_design):
             return False
         codes = ("errors_on_the_same_items", "spread_of_the_votes")
         return any(each.severity and each.code in codes for each in self.check.findings)

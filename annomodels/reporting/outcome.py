@@ -8,6 +8,7 @@ import numpy as np
 
 from annomodels.data.columns import decimal, percent
 from annomodels.data.validation import counted
+from annomodels.models.catalog import is_stack
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
@@ -70,7 +71,7 @@ def results(facts: Facts) -> str:
     start = f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}"
     coders = _coders(facts.coders.table)
     caution = "overconfident if items differ in difficulty"
-    if facts.fit.model.stacks:
+    if is_stack(facts.fit.model):
         caution = "calibrated on public data sets with known truth"
     others = ""
     if not facts.on_disk:

@@ -18,6 +18,8 @@ from annomodels.engines.source.partition import Partition
 from annomodels.errors import NotApplicable
 from annomodels.io.writing import atomic_path
 from annomodels.limits import SETTLED, UNANIMOUS
+from annomodels.models.base import coders_apart
+from annomodels.models.catalog import is_stack
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.coders import coders as in_memory
 from annomodels.summaries.coders.answers import answer_sentences
@@ -64,9 +66,9 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
     tested = told_finding(tree)
     findings += [] if tested is None else [tested]
     model = model_of(tree)
-    if model.coders_apart:
+    if coders_apart(model):
         findings.append(volume_finding(data.per_coder))
-    if model.stacks:
+    if is_stack(model):
         findings.append(scale_finding(data.labels, data.scale, partial(_different_pairs, data)))
     return judged(
         findings,

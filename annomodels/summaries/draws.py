@@ -16,7 +16,8 @@ from annomodels.coefficients.intervals import interval as around
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.models import from_dict
-from annomodels.models.base import Model
+from annomodels.models.base import Model, n_states
+from annomodels.models.catalog import is_stack
 from annomodels.models.states import Kinds, States
 from annomodels.types import Bools, Floats, Ints
 
@@ -117,7 +118,7 @@ STACK_NOTE = (
 
 def told_by(tree: xr.DataTree) -> tuple[str, ...]:
     """Note which model estimates coders and classes, if P(truth) is from another one."""
-    return (STACK_NOTE,) if model_of(tree).stacks else ()
+    return (STACK_NOTE,) if is_stack(model_of(tree)) else ()
 
 
 @lru_cache(maxsize=16)
@@ -145,8 +146,8 @@ def thinned(
     model = model_of(tree)
     total = n_samples(tree)
     per_draw = 8 * int(np.prod(posterior["confusion"].shape[2:]))
-    n_states = model.n_states(data.n_labels)
-    per_draw *= max(1, n_states // data.n_labels)
+    size = n_states(model, data.n_labels)
+    per_draw *= max(1, size // data.n_labels)
     wanted = total if n_max is None else min(n_max, total)
     count = max(1, min(wanted, budget // per_draw))
     chosen = evenly(total, count)
@@ -155,7 +156,7 @@ def thinned(
         shape = (count, data.n_coders, *confusion.shape[1:])
         confusion = np.broadcast_to(confusion[:, None], shape)
     states = None
-    if n_states:
+    if size:
         states = model.states({str(n): flat(tree, str(n), chosen) for n in posterior.data_vars})
         if model.shared and states is not None:
             shape = (count, data.n_coders, *states.emission.shape[2:])

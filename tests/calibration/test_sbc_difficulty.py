@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import chisquare
 
 import annomodels as am
+from annomodels.models.base import sample_values
 from annomodels.priors import Covariates
 
 pytestmark = [pytest.mark.calibration, pytest.mark.nuts]
@@ -49,7 +50,7 @@ NAMES = (
 def replication(model, seed):
     """Ranks of the true values among thinned draws, by quantity."""
     rng = np.random.default_rng(seed)
-    values = model.sample_values(CODERS, 2, rng)
+    values = sample_values(model, CODERS, 2, rng)
     # difficulties from their distribution, not from the nodes
     truth = rng.choice(2, ITEMS, p=values["prevalence"])
     delta = rng.normal(0.0, values["difficulty_scale"], ITEMS)

@@ -203,11 +203,11 @@ def test_what_there_is_when_the_time_is_over_is_kept(name, table, monkeypatch):
 
     class Stopped(settings.Clock):
         @property
-        def over(self):
-            return len(seen) >= 3
+        def seconds(self):
+            return 10.0 * (len(seen) >= 3)
 
     monkeypatch.setattr(links, "Clock", Stopped)
-    told = run(2, 400, 20, progress=lambda *what: seen.append(what))
+    told = run(2, 400, 20, time_limit=5.0, progress=lambda *what: seen.append(what))
     part = gibbs(model, model.encode(codes), told)
     n = part.log_likelihood.shape[1]
     assert 0 < n < 400
@@ -215,5 +215,22 @@ def test_what_there_is_when_the_time_is_over_is_kept(name, table, monkeypatch):
     np.testing.assert_array_equal(part.values.rate, whole.values.rate[:, :n])
     np.testing.assert_allclose(part.p_number.sum(axis=1), 1.0)
     assert part.p_batches.max() <= 1.0 + 1e-12
-    with pytest.raises(am.errors.EngineError, match="before the first draw"):
-        gibbs(model, model.encode(codes), run(2, 400, 20, time_limit=0.0))
+    none = gibbs(model, model.encode(codes), run(2, 400, 40, time_limit=0.0))
+    assert none.attrs["stopped"] == "time limit"
+    assert 0 < none.log_likelihood.shape[1] < 400
+
+
+@models
+def test_an_interrupt_keeps_the_draws(name, table):
+    codes, model = am.coref.pairs(table), MODELS[name]
+    whole = gibbs(model, model.encode(codes), run(2, 400, 20))
+
+    def interrupted(stage, share, message):
+        if stage == "sampling":
+            raise KeyboardInterrupt
+
+    part = gibbs(model, model.encode(codes), run(2, 400, 20, progress=interrupted))
+    assert part.attrs["stopped"] == "interrupted"
+    n = part.log_likelihood.shape[1]
+    assert 0 < n < 400
+    np.testing.assert_array_equal(part.values.rate, whole.values.rate[:, :n])

@@ -13,6 +13,7 @@ from crowds import assert_same, p_truth
 
 import annomodels as am
 from annomodels.errors import EngineError
+from annomodels.models.catalog import is_stack
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +69,7 @@ def test_a_stack_is_that_of_one_process(data, client):
     options = {"chains": 2, "draws": 24, "warmup": 10, "seed": 4}
     reference = am.fit(data, "stack", **options)
     fit = am.fit(data, executor=client, partitions=4, **options)
-    assert fit.model.stacks
+    assert is_stack(fit.model)
     assert_same(fit, reference)
     np.testing.assert_array_equal(p_truth(fit), p_truth(reference))
 

@@ -21,6 +21,7 @@ from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.stacked import Layer, averaged, vote_patterns
 from annomodels.engines.stacking import climbed, measured, of_known
 from annomodels.executors.team import Threads
+from annomodels.models.catalog import is_stack
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.stack import Dependence, as_far_off, layered, mode_of
 from annomodels.models.mixtures.votes import (
@@ -554,7 +555,7 @@ def test_a_stack_tells_of_all_coders_whom_its_mode_takes_for_one():
     assert n_distinct(single_labels(80)[0]) == 1
     data, truth = single_labels(60)
     fit = am.fit(data, **OPTIONS)
-    assert fit.model.stacks
+    assert is_stack(fit.model)
     assert fit.tree["posterior"].sizes["coder"] == data.n_coders == 300
     right = p_truth(fit).argmax(axis=1) == truth[[int(i) for i in data.items]]
     assert right.mean() > 0.8

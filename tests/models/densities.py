@@ -10,6 +10,7 @@ from scipy.integrate import simpson
 from scipy.special import expit, logsumexp
 from scipy.stats import norm
 
+from annomodels.models.continuous.item_covariates import item_kinds
 from annomodels.models.encoded import encode
 
 
@@ -22,7 +23,7 @@ def names_of(data):
 def built(model, data):
     """PyMC model of the collapsed data."""
     coords = names_of(data)
-    codes = encode(data, shared=model.shared, kind=model.item_kinds)
+    codes = encode(data, shared=model.shared, kind=item_kinds(model))
     return model.build(codes, {**coords, **model.coords(coords["label"])})
 
 

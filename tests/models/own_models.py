@@ -51,10 +51,11 @@ class Knowing(Lapsing, ConfusionModel):
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     spread: Scale = 1.0
 
-    def own_parameters(self, n_labels):
+    def variables(self, n_labels):
         habit = DirichletRows(np.full(n_labels, 2.0))
         ability = Normal(1.0, self.spread)
         return (
+            *super().variables(n_labels),
             Parameter("ability", ("coder",), watched="", shown=True, prior=ability),
             Parameter("habit", ("label",), "simplex", prior=habit),
         )
@@ -92,9 +93,10 @@ class HandMade(Lapsing):
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     hard: Beta = field(default_factory=lambda: Beta(1.0, 9.0))
 
-    def own_parameters(self, n_labels):
+    def variables(self, n_labels):
         right = Beta(7.0, 3.0)
         return (
+            *super().variables(n_labels),
             Parameter("right", ("coder",), "unit", watched="", prior=right, shown=True),
             Parameter("hard_share", (), "unit", prior=self.hard),
         )

@@ -13,7 +13,7 @@ from annomodels.data.schema import RawResult, conform, data_of
 from annomodels.engines.em import expect
 from annomodels.engines.given import state_of
 from annomodels.models import resolve
-from annomodels.models.answering import MEAN, SPREAD, Answering
+from annomodels.models.answering import MEAN, SPREAD, Answering, result_draws
 from annomodels.models.encoded import encode, expanded
 from annomodels.priors import LogNormal
 
@@ -57,7 +57,7 @@ def by_hand(data, prevalence, confusion, no_answer):
 def separated(model, state):
     """Rows of answers and rates of no answer of one state."""
     held = {name: value[None, None] for name, value in model.kept_values(state).items()}
-    out = model.result_draws(held)
+    out = result_draws(model, held)
     return out["confusion"][0, 0], out["no_answer"][0, 0]
 
 

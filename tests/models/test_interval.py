@@ -239,6 +239,28 @@ def test_gibbs_and_nuts_agree(rng, steps: bool) -> None:
     assert np.allclose(one.truth_sd, two.truth_sd, rtol=0.15, atol=0.02)
 
 
+def test_an_interrupt_keeps_the_draws(rng) -> None:
+    _, labels = made(rng, n_items=20, n_coders=4, each=3, **TYPICAL)
+    whole = run(labels, draws=400, warmup=20)
+
+    def interrupted(stage: str, share: float, message: str) -> None:
+        if stage == "sampling":
+            raise KeyboardInterrupt
+
+    part = run(labels, draws=400, warmup=20, progress=interrupted)
+    assert part.attrs["stopped"] == "interrupted"
+    n = part.log_likelihood.shape[1]
+    assert 0 < n < 400
+    np.testing.assert_array_equal(part.posterior["bias"], whole.posterior["bias"][:, :n])
+    assert np.isfinite(part.truth_mean).all()
+    with pytest.raises(KeyboardInterrupt):
+        run(labels, draws=400, warmup=20, progress=lambda *_: _stop())
+
+
+def _stop() -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.mark.calibration
 @pytest.mark.usefixtures("unending_sampler")
 def test_nuts_keeps_what_there_is_when_the_time_is_over(rng) -> None:

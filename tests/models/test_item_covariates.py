@@ -16,8 +16,9 @@ from scipy.special import expit, logsumexp
 import annomodels as am
 from annomodels.engines.pymc.handed import with_data
 from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.models.base import n_states
 from annomodels.models.catalog import from_dict
-from annomodels.models.continuous.item_covariates import common_points, log_weights
+from annomodels.models.continuous.item_covariates import common_points, item_kinds, log_weights
 from annomodels.models.encoded import encode
 from annomodels.priors import Beta
 
@@ -62,7 +63,7 @@ def test_points_are_as_close_where_a_column_reaches_far():
     reach = np.ptp(np.array(far.with_data(data).item_covariates.design))
     assert reach > 9
     assert far.with_data(data).n_points == pytest.approx(84 * (10 + reach) / 16, abs=1)
-    assert usual.n_states(2) == 2 * 84 == len(usual.coords(["x", "y"])["state"])
+    assert n_states(usual, 2) == 2 * 84 == len(usual.coords(["x", "y"])["state"])
 
 
 # -- the density ---------------------------------------------------------------------------------
@@ -152,11 +153,11 @@ def test_items_with_the_same_labels_are_one_pattern_only_if_they_are_of_one_kind
     data = am.Annotations.from_records(rows)
     table = {f"i{i}": {"genre": "chat" if i in (1, 4) else "news"} for i in range(7)}
     model = SD(item_covariates=table).with_data(data)
-    codes = encode(data, kind=model.item_kinds)
+    codes = encode(data, kind=item_kinds(model))
     assert sorted(codes.weight.tolist()) == [1.0, 2.0, 4.0]
     assert codes.inverse[1] == codes.inverse[4] != codes.inverse[0]
     assert encode(data).n_patterns == 2
-    assert (codes.kind[codes.inverse] == model.item_kinds).all()
+    assert (codes.kind[codes.inverse] == item_kinds(model)).all()
     assert (codes.of_patterns(np.array([1])).kind == codes.kind[1:2]).all()
 
 

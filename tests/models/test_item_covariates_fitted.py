@@ -13,6 +13,7 @@ from scipy.special import expit
 
 import annomodels as am
 from annomodels.errors import NotApplicable
+from annomodels.models.base import sample_values
 from annomodels.summaries.draws import state_probabilities, thinned
 from annomodels.summaries.next.expected_utility import only
 from annomodels.summaries.trust.held_out import held_out
@@ -25,7 +26,7 @@ def small():
     """Tables of a fit whose draws are given: those of NUTS differ from processor to processor."""
     data, table = known_items(10, gold=True)
     model, rng = SD(item_covariates=table).with_data(data), np.random.default_rng(2)
-    given = [model.sample_values(data.n_coders, 2, rng) for _ in range(60)]
+    given = [sample_values(model, data.n_coders, 2, rng) for _ in range(60)]
     values = {name: np.stack([each[name] for each in given]) for name in given[0]}
     # the sums over points are as good as integrals from a spread of two steps on
     values["difficulty_scale"] = np.maximum(values["difficulty_scale"], 0.25)

@@ -11,7 +11,8 @@ from enumeration import tiny
 
 import annomodels as am
 from annomodels.engines.pymc.nuts import start_point
-from annomodels.models.continuous.difficulty_density import DifficultyDensity
+from annomodels.models.continuous.difficulty_density import DifficultyDensity, density_of
+from annomodels.models.continuous.item_covariates import item_kinds
 from annomodels.models.encoded import encode
 from annomodels.priors import Beta, Dirichlet
 
@@ -41,7 +42,7 @@ def crowd(case, rng, gold=True):
 
 
 def codes_of(model, data):
-    return encode(data, shared=model.shared, kind=model.item_kinds)
+    return encode(data, shared=model.shared, kind=item_kinds(model))
 
 
 def pymc_point(density, pymc_model, x):
@@ -56,7 +57,7 @@ def pymc_point(density, pymc_model, x):
 def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
     model, data = crowd(case, rng, gold=case not in WITHOUT_GOLD)
     pymc_model = built(model, data)
-    density = model.density(codes_of(model, data))
+    density = density_of(model, codes_of(model, data))
     named = [*pymc_model.free_RVs, *pymc_model.deterministics]
     wanted = pymc_model.compile_fn(
         [pymc_model.logp(), *pymc_model.replace_rvs_by_values(named)],
@@ -80,7 +81,7 @@ def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
 def test_the_gradient_is_that_of_the_value(case, rng):
     """Against differences of two sides, at points near and far."""
     model, data = crowd(case, rng)
-    density = model.density(codes_of(model, data))
+    density = density_of(model, codes_of(model, data))
     for scale in (0.3, 1.0):
         x = scale * rng.normal(size=density.n)
         step = 1e-5 * np.eye(density.n)
@@ -95,7 +96,7 @@ def test_the_gradient_is_that_of_the_value(case, rng):
 @cases
 def test_there_and_back(case, rng):
     model, data = crowd(case, rng)
-    density = model.density(codes_of(model, data))
+    density = density_of(model, codes_of(model, data))
     x = rng.normal(size=density.n)
     np.testing.assert_allclose(density.unconstrained(density.constrained(x)), x, atol=1e-12)
 
@@ -104,7 +105,7 @@ def test_there_and_back(case, rng):
 def test_the_start_is_finite(case, rng):
     model, data = crowd(case, rng)
     codes = codes_of(model, data)
-    density = model.density(codes)
+    density = density_of(model, codes)
     value, gradient = density.value(density.unconstrained(start_point(model, codes)))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
@@ -115,7 +116,7 @@ def test_far_away_the_density_is_low_and_no_error(far, rng):
     """The first steps of NUTS are long: what they meet must turn them back."""
     for case in ("two labels", "everything"):
         model, data = crowd(case, rng)
-        density = model.density(codes_of(model, data))
+        density = density_of(model, codes_of(model, data))
         for sign in (-1.0, 1.0):
             value, _ = density.value(np.full(density.n, sign * far))
             assert not value > density.value(np.zeros(density.n))[0]
@@ -127,7 +128,7 @@ def test_a_model_that_is_derived_has_its_own_pymc_model(rng):
         pass
 
     codes = encode(tiny(rng))
-    assert isinstance(am.models.ScalarDifficulty().density(codes), DifficultyDensity)
-    assert Derived().density(codes) is None
-    assert am.models.HierarchicalDawidSkene().density(codes) is None
-    assert am.models.ItemDifficulty().density(codes) is None
+    assert isinstance(density_of(am.models.ScalarDifficulty(), codes), DifficultyDensity)
+    assert density_of(Derived(), codes) is None
+    assert density_of(am.models.HierarchicalDawidSkene(), codes) is None
+    assert density_of(am.models.ItemDifficulty(), codes) is None

@@ -15,6 +15,7 @@ import pytest
 import annomodels as am
 from annomodels.errors import EngineError, NotApplicable
 from annomodels.fitting.fit import ClassFit
+from annomodels.models.base import sample_values
 from annomodels.models.catalog import from_dict
 from annomodels.models.confusion import ConfusionModel
 from annomodels.priors import Dirichlet
@@ -284,7 +285,7 @@ def test_rows_that_come_from_nowhere_are_named() -> None:
             return {}
 
     with pytest.raises(EngineError, match="The variable confusion depends on itself"):
-        Rowless().sample_values(2, 2, np.random.default_rng(1))
+        sample_values(Rowless(), 2, 2, np.random.default_rng(1))
 
 
 def test_a_model_without_rows_and_states_is_told_what_it_lacks(data) -> None:

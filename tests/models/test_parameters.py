@@ -152,7 +152,7 @@ def test_a_variable_that_nobody_declares_is_refused() -> None:
     data = data_of(2)
     model = am.models.DawidSkene()
     posterior = made_up(model, data, np.random.default_rng(1))
-    with pytest.raises(ValueError, match=r"dawid-skene does not declare tempo.*own_parameters"):
+    with pytest.raises(ValueError, match=r"dawid-skene does not declare tempo.*variables"):
         tree_of(model, data, {**posterior, "tempo": np.zeros((CHAINS, DRAWS))})
 
 

@@ -12,6 +12,7 @@ from scipy.special import betaln, expit
 from scipy.stats import beta, norm
 
 import annomodels as am
+from annomodels.models.base import sample_values
 from annomodels.models.continuous.centring import centred_share
 from annomodels.models.continuous.quadrature import beta_nodes, normal_nodes
 from annomodels.models.encoded import encode
@@ -113,7 +114,7 @@ def test_quadrature_is_good_enough_for_many_labels_of_an_item():
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_rows_are_those_of_the_formula(variant, k, rng):
     model = VARIANTS[variant]
-    values = model.sample_values(4, k, rng)
+    values = sample_values(model, 4, k, rng)
     found = model.states({name: value[None] for name, value in values.items()})
     delta = found.values["difficulty"][0]
     truth = found.truth[0].argmax(axis=1)
@@ -128,7 +129,7 @@ def test_rows_are_those_of_the_formula(variant, k, rng):
 
 def test_labels_are_exchangeable(rng):
     """Renaming three labels renames the rows and changes nothing else."""
-    values = FULL.sample_values(3, 3, rng)
+    values = sample_values(FULL, 3, 3, rng)
     order = np.array([2, 0, 1])
     renamed = {
         name: value[:, order][:, :, order]
@@ -166,7 +167,7 @@ def test_more_labels_than_two_or_too_many_of_an_item_are_refused_in_words(rng):
 def compiled(model, data, gradient=False):
     codes = encode(data, shared=model.shared)
     built = model.build(codes, {**names(data), **model.coords([str(x) for x in data.labels])})
-    kept = sorted(set(model.dims(data.n_labels)) & set(built.named_vars))
+    kept = sorted({each.name for each in model.parameters(data.n_labels)} & set(built.named_vars))
     outputs = built.replace_rvs_by_values([built["labels"], *(built[name] for name in kept)])
     density = [built.logp(), built.dlogp()] if gradient else [built.logp()]
     function = built.compile_fn([*density, *outputs], inputs=built.value_vars, mode="FAST_COMPILE")

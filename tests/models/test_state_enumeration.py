@@ -15,6 +15,7 @@ from annomodels.engines.source.itemsums import ItemSums, Stage
 from annomodels.engines.source.jobs import Keeping, sampled
 from annomodels.engines.source.partition import cut
 from annomodels.models import MODELS, resolve
+from annomodels.models.base import n_states
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.readings import Readings
 from annomodels.models.mixtures.state_model import StateModel
@@ -59,8 +60,8 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
     chain = Chain(model, codes.volume, state, 1, False)
     chain.own.values = {n: values[n] for n in (each.name for each in model.item_parameters(3))}
     block = Block(cut(codes, 1).partitions[0], alone=True)
-    n_draws, n_states = 3000, model.n_states(3)
-    stage, sizes = Stage(1, n_draws + 1, n_states, len(chain.own.names)), np.zeros(n_states)
+    n_draws, size = 3000, n_states(model, 3)
+    stage, sizes = Stage(1, n_draws + 1, size, len(chain.own.names)), np.zeros(size)
     for n in range(n_draws):
         keeping = Keeping(stage, n, [chain.order()], [0])
         drawn = sampled(block, [chain.passing(here=True)], [chain.key], n, keeping)

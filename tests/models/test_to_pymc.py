@@ -14,7 +14,8 @@ from annomodels.engines.pymc.handed import with_data
 from annomodels.engines.pymc.nuts import coords_of
 from annomodels.errors import NotApplicable
 from annomodels.models import MODELS
-from annomodels.models.catalog import resolve
+from annomodels.models.base import is_proper, n_states
+from annomodels.models.catalog import is_stack, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.parameters import Parameter
 from annomodels.priors.distributions import Normal
@@ -25,7 +26,7 @@ from annomodels.summaries.trust.predictive import _replicate, _statistics
 OF_CLASSES = sorted(
     name
     for name in MODELS
-    if (model := resolve(name)).truth == "class" and not model.stacks and model.proper
+    if (model := resolve(name)).truth == "class" and not is_stack(model) and is_proper(model)
 )
 
 
@@ -105,8 +106,8 @@ def test_draws_have_the_names_of_pymc(data, name):
     variables = [*handed.free_RVs, *handed.deterministics]
     found = evaluated(handed, moved(handed), *variables)
     values = dict(zip([each.name for each in variables], found, strict=True))
-    kept = model.result_values(dict(values)) if model.n_states(labels) else dict(values)
-    declared = set(model.dims(labels))
+    kept = model.result_values(dict(values)) if n_states(model, labels) else dict(values)
+    declared = {each.name for each in model.parameters(labels)}
     kept = {name: value for name, value in kept.items() if name in declared}
     again = model.pymc_values({name: np.asarray(value)[None] for name, value in kept.items()})
     assert not set(free) - set(again)
@@ -150,11 +151,12 @@ def test_a_fit_gives_its_model_and_a_stack_says_why_it_has_none(data):
 def test_a_result_that_lacks_a_variable_says_which(data):
     @dataclass(frozen=True)
     class Forgetful(am.models.DawidSkene):
-        def own_parameters(self, n_labels):
-            return (Parameter("mood", ("coder",), prior=Normal(0.0, 1.0), kept=False),)
+        def variables(self, n_labels):
+            mood = Parameter("mood", ("coder",), prior=Normal(0.0, 1.0), kept=False)
+            return (*super().variables(n_labels), mood)
 
     fit = am.fit(data, Forgetful(), chains=2, draws=20, warmup=20, seed=1, extend=False)
-    with pytest.raises(NotApplicable, match=r"no draws of mood.*own_parameters.*pymc_values"):
+    with pytest.raises(NotApplicable, match=r"no draws of mood.*variables.*pymc_values"):
         fit.pymc_draws()
 
 

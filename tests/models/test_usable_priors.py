@@ -7,8 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.errors import NotApplicable
-from annomodels.models import MODELS
-from annomodels.models.catalog import OTHERS, PARTS
+from annomodels.models.catalog import EVERY
 from annomodels.priors import (
     Beta,
     Diagonal,
@@ -79,9 +78,8 @@ def test_priors_for_other_labels_are_refused_before_anything_is_computed():
 
 
 def test_what_can_be_used_is_taken():
-    for table in (MODELS, OTHERS, PARTS):
-        for name in table:
-            assert misfits(table[name]()) == []
+    for name in EVERY:
+        assert misfits(EVERY[name]()) == []
     M.DawidSkene.unsmoothed()
     M.HierarchicalDawidSkene.carpenter()
     M.HierarchicalDawidSkene(concentration=Pareto(), population=Diagonal(40, 0.8, 9, spread=1))

@@ -7,7 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.models.base import ExpectedAccuracy
-from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.hierarchical import HierarchicalDawidSkene, expected_accuracy
 from annomodels.priors import Diagonal
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.priors import prior_finding
@@ -55,7 +55,7 @@ def test_what_is_expected_is_what_the_prior_draws(strength, concentration):
         "concentration": np.full((n, k), concentration),
         "common_accuracy": accuracy,
     }
-    found = model.expected_accuracy(draws.__getitem__)
+    found = expected_accuracy(model, draws.__getitem__)
     assert isinstance(found, ExpectedAccuracy)
     z = (found.seen - found.mean) / found.spread
     assert abs(z.mean()) < 4 / np.sqrt(z.size)

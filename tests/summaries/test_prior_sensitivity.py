@@ -7,7 +7,9 @@ import pytest
 from scipy.stats import beta, dirichlet, lognorm
 
 import annomodels as am
+from annomodels.models.answering import answers_of
 from annomodels.models.catalog import MODELS
+from annomodels.models.continuous.item_covariates import item_kinds
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
 from annomodels.priors.shares import inside
@@ -23,7 +25,7 @@ def by_pymc(model, data, values, names):
     known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
-    codes = encode(data, shared=model.shared, kind=model.item_kinds)
+    codes = encode(data, shared=model.shared, kind=item_kinds(model))
     defined = remove_value_transforms(model.build(codes, coords))
     logp = defined.compile_fn(
         defined.logp([defined[name] for name in names]),
@@ -103,7 +105,7 @@ def test_priors_that_a_model_says_are_those_of_its_definition(model, small):
     values["population"][0, 0] = 1.0, 0.0
     found, weighed = log_chosen_priors(model, small, values)
     values["population"] = inside(values["population"])
-    wanted = by_pymc(model.result_model, small, values, weighed)
+    wanted = by_pymc(answers_of(model), small, values, weighed)
     # PyMC computes the constant of a Beta with whole numbers in single precision
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-6)
     np.testing.assert_allclose(found - found[0], wanted - wanted[0], rtol=1e-9, atol=1e-9)

@@ -10,6 +10,8 @@ from annomodels.data.annotations import Annotations
 from annomodels.engines.pymc.nuts import coords_of
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
+from annomodels.models.catalog import is_stack
+from annomodels.models.continuous.item_covariates import item_kinds
 from annomodels.models.encoded import encode
 from annomodels.types import AnyArray, PyMCModel
 
@@ -21,12 +23,12 @@ def with_data(model: Model, data: Annotations) -> PyMCModel:
     """Build the PyMC model of some data, with the labels as an observed variable."""
     # The truth is summed out of the observed variable ``labels`` [annotation]. A draw from it draws
     # a truth of each item from the model, then labels; known truths stay.
-    if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
+    if is_stack(model) or model.truth != "class" or not isinstance(data, Annotations):
         raise NotApplicable(
             f"The {model.title} model is not a single PyMC model of labels. Fit a model of classes "
             "by its name, such as hierarchical, with the labels in memory."
         )
-    codes = encode(data, shared=model.shared, collapse=False, kind=model.item_kinds)
+    codes = encode(data, shared=model.shared, collapse=False, kind=item_kinds(model))
     coords = coords_of(model, data, "item", "truth", "label", "coder")
     return model.build(codes, {**coords, "annotation": [str(n) for n in range(len(data))]})
 
@@ -48,7 +50,7 @@ def draws_for(model: Model, data: Annotations, tree: xr.DataTree) -> xr.DataTree
     if missing := [name for name in names if name not in known]:
         raise NotApplicable(
             f"A result of the {model.title} model keeps no draws of {' and '.join(missing)}, so "
-            "PyMC would draw these from their priors. Declare them in own_parameters, or give them "
+            "PyMC would draw these from their priors. Declare them in variables, or give them "
             "in pymc_values."
         )
     dims = {

@@ -21,8 +21,10 @@ from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import chain_starts
 from annomodels.errors import EngineError, NotApplicable, Option
 from annomodels.executors.team import Threads
-from annomodels.models.base import Model
+from annomodels.models.base import Model, n_states
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.continuous.difficulty_density import DifficultyDensity, density_of
+from annomodels.models.continuous.item_covariates import item_kinds
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
 from annomodels.types import AnyArray, PyMCModel
@@ -30,8 +32,6 @@ from annomodels.types import AnyArray, PyMCModel
 if TYPE_CHECKING:
     import xarray as xr
     from nutpie.sample import CompiledModel
-
-    from annomodels.models.continuous.difficulty_density import DifficultyDensity
 
 JITTER = 0.02
 # log gamma has errors of about 1e-6 there; prior probabilities beyond it are below 1e-12
@@ -57,8 +57,8 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
             f"{Option('executor')} is for the engines gibbs and em, not nuts. Leave it out."
         )
     clock = Clock()
-    codes = encode(data, shared=model.shared, kind=model.item_kinds)
-    if not (model.n_states(codes.n_labels) or hasattr(model, "ordered")):
+    codes = encode(data, shared=model.shared, kind=item_kinds(model))
+    if not (n_states(model, codes.n_labels) or hasattr(model, "ordered")):
         raise EngineError(
             f"The {model.title} model has neither confusion matrices nor states, so P(truth) "
             "cannot be computed: derive it from ConfusionModel, or give it n_states and states."
@@ -93,7 +93,7 @@ def _chains(
     start = start_point(model, codes)
     # a little noise gives the chains different starts; nutpie's jitter would leave the mode
     rng = np.random.default_rng(settings.seed)
-    density = model.density(codes)
+    density = density_of(model, codes)
     if density is not None:
         noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in density.free}
         code = sampled_from(density, noisy)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 
 from annomodels.engines.given import given_by, state_of, weigh
@@ -11,6 +13,9 @@ from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.models.parameters import reordered
 from annomodels.types import AnyArray
+
+if TYPE_CHECKING:
+    from annomodels.models.conjugate import ConjugateModel
 
 # stored draws and item sums of each chain, and names of the state values
 Revisited = tuple[list[DrawStore], list[ItemSums], list[str]]
@@ -27,6 +32,8 @@ def revisited(
     chains, draws = lp.shape
     k, volume = codes.n_labels, codes.volume
     identity = np.arange(k)
+    # the density of the result's variables, which that of the PyMC variables may not be
+    conjugate = cast("ConjugateModel", model) if "gibbs" in model.engines else None
     kept = [DrawStore(draws, single=False) for _ in range(chains)]
     sums: list[ItemSums] = []
     for chain, part in enumerate(kept):
@@ -48,8 +55,10 @@ def revisited(
                 sums.append(ItemSums(codes.n_patterns, k, stage))
             log_likelihood = weigh(codes.arrays, codes.weight, given, sums[-1], codes.kind)
             sums[-1].note(draw)
-            prior = model.log_prior({name: np.asarray(v)[None] for name, v in values.items()})
-            own = float(lp[chain, draw]) if prior is None else log_likelihood + float(prior[0])
+            own = float(lp[chain, draw])
+            if conjugate is not None:
+                one = {name: np.asarray(v)[None] for name, v in values.items()}
+                own = log_likelihood + float(conjugate.log_prior(one)[0])
             part.add(values, log_likelihood, own, moved)
     found = model.states({name: values[:1] for name, values in kept[0].arrays.items()})
     return kept, sums, [] if found is None else sorted(found.values)

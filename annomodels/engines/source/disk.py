@@ -21,6 +21,7 @@ from annomodels.data.names import label_text
 from annomodels.engines.source.blocks import items_path
 from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.engines.source.partition import Partition, Source
+from annomodels.models.answering import answers_of
 from annomodels.models.base import Model
 from annomodels.types import Floats, Ints
 
@@ -153,7 +154,7 @@ def opened(data: LabelsOnDisk, model: Model) -> Source:
     labels = tuple(label_text(name) for name in data.labels)
     write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
     source = data.sources(
-        model.shared, str(keeper.folder / "scratch"), model.result_model is not model
+        model.shared, str(keeper.folder / "scratch"), answers_of(model) is not model
     )
     return replace(source, output=TruthFolder(write, keeper))
 

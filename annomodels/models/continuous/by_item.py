@@ -88,8 +88,9 @@ class BetaBinomialByItem(Model):
         """Draw a matrix [sample, truth, label] of a new coder, for one item per sample."""
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         return (
+            *super().variables(n_labels),
             Parameter(
                 "population", ("truth", "label"), "simplex", "diagonal",
                 prior=DirichletRows(self.population.alpha(2)),
@@ -106,7 +107,6 @@ class BetaBinomialByItem(Model):
         return {"state": [f"{label}/{n}" for label in labels for n in range(1, self.nodes + 1)]}
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        """Build the PyMC model with truth and label probabilities integrated out."""
         import pymc as pm
 
         self._refuse(codes)
@@ -143,7 +143,6 @@ class BetaBinomialByItem(Model):
         }
 
     def states(self, values: dict[str, Floats]) -> States:
-        """Return the states of the items: a class and a node of the label probability."""
         mean, concentration = values["population"], values["concentration"]
         draws = len(mean)
         a, b = (concentration * mean[:, :, label] for label in (1, 0))

@@ -64,7 +64,6 @@ class Regressed(Model):
         return self.coder_covariates is None
 
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the covariates of the data; rejects unusable columns."""
         names = {"coder": data.coders, "item": data.items}
         bound: dict[str, Any] = {
             f"{key}_covariates": bound_to(known, [label_text(name) for name in names[key]], key)

@@ -141,7 +141,6 @@ class ScaleModel(Model):
         }
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardized coder parameters to draws [sample, ...]."""
         typical, scale, lapse_scale, location, shift_scale = (
             values[name][:, None]
             for name in (

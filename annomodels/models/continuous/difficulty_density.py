@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 from scipy.special import betaln, gammaln, log_ndtr, softmax
 
+from annomodels.models.base import Model
 from annomodels.models.continuous.centring import centred_share
 from annomodels.models.continuous.contrasts import leaning_places
+from annomodels.models.continuous.scalar_difficulty import ScalarDifficulty
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
 
@@ -29,7 +31,7 @@ LOGARITHMS: tuple[str, ...] = (
 class DifficultyDensity:
     """Posterior of a :class:`~annomodels.models.ScalarDifficulty` given labels."""
 
-    def __init__(self, model: Any, codes: Encoded) -> None:
+    def __init__(self, model: ScalarDifficulty, codes: Encoded) -> None:
         k, j = codes.n_labels, codes.n_rows
         wrong = k - 2 if k > 2 else 0
         n_rho = 0 if model.difficulty_fixed else k if model.by_class else 1
@@ -62,7 +64,7 @@ class DifficultyDensity:
             codes.weight,
         )
 
-    def _priors(self, model: Any) -> Floats:
+    def _priors(self, model: ScalarDifficulty) -> Floats:
         """Return hyperparameters in the order of the kernel, and the constant of the density."""
         k, j = self.k, self.coders
         alpha = model.prevalence.alpha(k)
@@ -178,3 +180,13 @@ def from_zero_sum(values: object) -> Floats:
     n = values.shape[-1]
     total = -values[..., -1:] * np.sqrt(n)
     return np.asarray(values[..., :-1] + total / (np.sqrt(n) + n))
+
+
+def has_density(model: Model) -> TypeGuard[ScalarDifficulty]:
+    """Return True if a model has a compiled density; NUTS compiles the PyMC model of others."""
+    return type(model) is ScalarDifficulty and not model.covariates
+
+
+def density_of(model: Model, codes: Encoded) -> DifficultyDensity | None:
+    """Return the posterior density as compiled loops, if the model has one."""
+    return DifficultyDensity(model, codes) if has_density(model) else None

@@ -63,7 +63,7 @@ class GradedResponse(ScaleModel):
 
     Examples
     --------
-    >>> GradedResponse().n_states(3)
+    >>> len(GradedResponse().grid()[0])
     41
     """
 
@@ -83,13 +83,14 @@ class GradedResponse(ScaleModel):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         return {**super().coords(labels), "state": [f"{x:.3g}" for x in self.grid()[0]]}
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         def cuts(v: Variables) -> TensorLike:
             below = v.xp.clip(v.xp.cumsum(v["prevalence"])[:-1], LEAST_SHARE, 1.0 - LEAST_SHARE)
             inverse = erfinv if v.xp is np else v.xp.erfinv
             return np.sqrt(2.0) * inverse(2.0 * below - 1.0)
 
-        return (Parameter("cuts", ("cut",), follows=cuts), *self.coder_parameters(n_labels))
+        given = Parameter("cuts", ("cut",), follows=cuts)
+        return (*super().variables(n_labels), given, *self.coder_parameters(n_labels))
 
     def _truth(self, prevalence: TensorLike, xp: ModuleType) -> TensorLike:
         """Return P(truth | point) [node, truth]: proportion of a bin's probability per class."""
@@ -102,7 +103,6 @@ class GradedResponse(ScaleModel):
                               axis=1)  # fmt: skip
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the states of an item, which are the points of the scale."""
         points, edges = self.grid()
         return ItemStates(
             np.log(np.diff(ndtr(edges))),

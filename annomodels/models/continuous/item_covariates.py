@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 from scipy.special import logsumexp
 
+from annomodels.models.base import Model
 from annomodels.models.continuous.covariates import ITEM_EFFECT, Regressed
 from annomodels.models.parameters import Variables
 from annomodels.models.states import Kinds
@@ -42,10 +43,6 @@ class HardnessRegressed(Regressed):
         design = np.array([] if known is None else known.design, dtype=float)
         rows, of_item = np.unique(design, axis=0, return_inverse=True)
         return np.asarray(of_item).ravel(), rows
-
-    @property
-    def item_kinds(self) -> Ints | None:
-        return None if self.item_covariates is None else self._kinds[0]
 
     @property
     def n_points(self) -> int:
@@ -88,6 +85,13 @@ class HardnessRegressed(Regressed):
         known = self.item_covariates
         names = () if known is None else known.names
         return Kinds(names, of_item, design, log_share), mean, np.broadcast_to(points, shape)
+
+
+def item_kinds(model: Model) -> Ints | None:
+    """Return the kind of each item, if items differ before labeling."""
+    if not isinstance(model, HardnessRegressed) or model.item_covariates is None:
+        return None
+    return model._kinds[0]
 
 
 def common_points(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
@@ -32,11 +33,14 @@ class ItemEffects(Model):
         return {"contrast": labels[:-1], "state": state}
 
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the number of points chosen from the data, unless it is given."""
         known = super().with_data(data)
         if known.nodes is not None:
             return known
         return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
+
+    @abstractmethod
+    def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Return logits [row, truth, contrast] and scales of the summed-out effects of a draw."""
 
     @property
     def spread_parameter(self) -> Parameter:
@@ -99,8 +103,9 @@ class ItemDifficulty(ItemEffects):
     item_scale: Scale = 1.0
     nodes: int | None = None
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         return (
+            *super().variables(n_labels),
             Parameter(
                 "item_location", ("truth", "contrast"), prior=Normal(0.0, self.location_spread),
                 about=f"Location of a class: normal with spread {self.location_spread:g} logits.",
@@ -109,7 +114,6 @@ class ItemDifficulty(ItemEffects):
         )  # fmt: skip
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the states (class, point) of an item."""
         k = v.n_labels
         points, weights = effect_nodes(k - 1, self.nodes)
         effect = v["item_spread"][:, None, :] * points
@@ -130,7 +134,6 @@ class ItemDifficulty(ItemEffects):
         }
 
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-        """Return the logits without item effects, and the scales of the effects, for one draw."""
         return values["item_location"][None], values["item_spread"]
 
     def story(self) -> list[str]:
@@ -138,3 +141,8 @@ class ItemDifficulty(ItemEffects):
             "Every item has one true class and its own logits, normal around those of its "
             "class, relative to the last label; coders are alike."
         ]
+
+
+def item_effects(model: Model, values: Mapping[str, Floats]) -> tuple[Floats, Floats] | None:
+    """Return the summed-out item effects of a draw; None for models without them."""
+    return model.item_effects(values) if isinstance(model, ItemEffects) else None

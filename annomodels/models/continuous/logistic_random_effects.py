@@ -87,7 +87,7 @@ class LogisticRandomEffects(ItemEffects, Regressed):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         return {**super().coords(labels), **self.effect_coords}
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         dims = ("truth", "contrast")
 
         def logits(v: Variables) -> PartlyCentred:
@@ -97,6 +97,7 @@ class LogisticRandomEffects(ItemEffects, Regressed):
             return PartlyCentred(mean, v["coder_spread"][..., None, :, :], v.codes)
 
         return (
+            *super().variables(n_labels),
             Parameter(
                 "coder_location", dims, prior=Normal(0.0, self.location_spread),
                 about=f"Population location: normal with spread {self.location_spread:g} logits.",
@@ -111,7 +112,6 @@ class LogisticRandomEffects(ItemEffects, Regressed):
         )  # fmt: skip
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the states (class, point) of an item."""
         points, weights = effect_nodes(v.n_labels - 1, self.nodes)
         effect = -v["item_spread"][:, None, :] * points
         rows = log_softmax(v["coder_logit"][:, :, None, :] + effect[None], v.xp)
@@ -135,7 +135,6 @@ class LogisticRandomEffects(ItemEffects, Regressed):
         }
 
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-        """Return the logits without item effects, and the scales of the effects, for one draw."""
         return values["coder_logit"], -values["item_spread"]
 
     def story(self) -> list[str]:

@@ -80,9 +80,10 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         rows = np.maximum(np.exp(logits - logits.max(axis=-1, keepdims=True)), 1e-300)
         return np.asarray(rows / rows.sum(axis=-1, keepdims=True))
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         dims = ("truth", "label")
         return (
+            *super().variables(n_labels),
             Parameter(
                 "location", dims, watched="diagonal",
                 follows=lambda v: self.centre_logits(n_labels) + v["shift"],
@@ -131,7 +132,6 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         }
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardized logits, and the deviation of the location from its prior mean."""
         logits = np.log(np.maximum(values["confusion"], np.finfo(np.float32).tiny))
         logits -= logits.mean(axis=-1, keepdims=True)
         location = values["location"]

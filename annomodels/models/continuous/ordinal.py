@@ -62,14 +62,14 @@ class Ordinal(ScaleModel, ConfusionModel):
 
     cut_spread: Scale = 0.25
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         middle = np.arange(n_labels - 1, dtype=float) + 0.5
         cuts = Parameter(
             "cuts", ("cut",), prior=OrderedNormal(middle, self.cut_spread),
             about="Cut-points: normal around the middle between two classes with spread "
             f"{self.cut_spread:g} steps, in order.",
         )  # fmt: skip
-        return (cuts, *self.coder_parameters(n_labels))
+        return (*super().variables(n_labels), cuts, *self.coder_parameters(n_labels))
 
     def log_rows(self, v: Variables) -> TensorLike:
         return label_logp(np.arange(v.n_labels), v["cuts"], v, v.xp)

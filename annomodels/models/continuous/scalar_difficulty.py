@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from annomodels.models.base import State
+from annomodels.models.base import State, n_states
 from annomodels.models.continuous.centring import PartlyCentred
 from annomodels.models.continuous.difficulty_rows import (
     leaning_parameters,
@@ -17,7 +17,6 @@ from annomodels.models.continuous.difficulty_rows import (
 )
 from annomodels.models.continuous.item_covariates import HardnessRegressed
 from annomodels.models.continuous.quadrature import normal_nodes
-from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Known, Parameter, Variables
 from annomodels.models.states import ItemStates, States
@@ -34,9 +33,6 @@ from annomodels.priors import (
 )
 from annomodels.priors.distributions import TruncatedNormal, ZeroSumNormal
 from annomodels.types import Floats, TensorLike
-
-if TYPE_CHECKING:
-    from annomodels.models.continuous.difficulty_density import DifficultyDensity
 
 # argument of `log_rows` -> variable of the result
 ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
@@ -162,7 +158,7 @@ class ScalarDifficulty(HardnessRegressed):
 
     # -- names -----------------------------------------------------------------------------------
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         along = ("truth",) if self.by_class else ()
         hard, tilt = HalfNormal(self.difficulty or 1.0), LogNormal(1.0, self.discrimination or 1.0)
         level = TruncatedNormal(self.centre(n_labels), self.level_spread / math.sqrt(n_labels))
@@ -177,6 +173,7 @@ class ScalarDifficulty(HardnessRegressed):
             return PartlyCentred(mean, v["ability_scale"][..., None, :], v.codes)
 
         out = [
+            *super().variables(n_labels),
             Parameter("ability", ("coder", "truth"), watched="", prior=abilities),
             Parameter(
                 "mean_ability", ("truth",),
@@ -233,8 +230,7 @@ class ScalarDifficulty(HardnessRegressed):
     # -- states of an item -----------------------------------------------------------------------
 
     def item_states(self, v: Variables) -> ItemStates:
-        """Return the states of an item: a class and a point of the difficulty."""
-        k, n_states = v.n_labels, self.n_states(v.n_labels)
+        k, size = v.n_labels, n_states(self, v.n_labels)
         scale = np.asarray(self.difficulty) if self.difficulty_fixed else v["difficulty_scale"]
         if self.item_covariates is None:
             nodes, weights = self.quadrature
@@ -243,8 +239,8 @@ class ScalarDifficulty(HardnessRegressed):
             hard, log_weight = self.points_of(v, scale)
         share = v.xp.log(v["prevalence"])[:, None] + log_weight
         return ItemStates(
-            v.xp.reshape(share, (n_states,) if share.ndim == 2 else (-1, n_states)),
-            np.repeat(np.eye(k), n_states // k, axis=0),
+            v.xp.reshape(share, (size,) if share.ndim == 2 else (-1, size)),
+            np.repeat(np.eye(k), size // k, axis=0),
             self._log_emission(v, hard),
             values={} if v.codes else {"difficulty": np.ravel(hard)},
         )
@@ -253,7 +249,7 @@ class ScalarDifficulty(HardnessRegressed):
         """Return log P(label | state) [coder, state, label] for difficulties [truth, point]."""
         own = {role: v[name] for role, name in ROLES.items() if name in v}
         logp = log_rows(v["ability"], hard, v.n_labels, v.xp, **own)
-        return v.xp.reshape(logp, (logp.shape[0], self.n_states(v.n_labels), v.n_labels))
+        return v.xp.reshape(logp, (logp.shape[0], n_states(self, v.n_labels), v.n_labels))
 
     # -- PyMC ------------------------------------------------------------------------------------
 
@@ -274,17 +270,9 @@ class ScalarDifficulty(HardnessRegressed):
             values["guessing"] = np.full(k, min(max(self.guessing.mean, 0.02), 0.98))
         return values
 
-    def density(self, codes: Encoded) -> DifficultyDensity | None:
-        if type(self) is not ScalarDifficulty or self.covariates:
-            return None
-        from annomodels.models.continuous.difficulty_density import DifficultyDensity
-
-        return DifficultyDensity(self, codes)
-
     # -- derived from draws ----------------------------------------------------------------------
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add level and contrast of the mean abilities, and standardized leanings."""
         mean = values["mean_ability"]
         level = mean.mean(axis=-1, keepdims=True)
         found = {**values, "level": level[:, 0], "contrast": mean - level}
@@ -298,12 +286,7 @@ class ScalarDifficulty(HardnessRegressed):
         z = (own - common[:, None]) / values["leaning_scale"][:, None, :, None]
         return {**found, "preference": common, "z": z}
 
-    def n_states(self, n_labels: int) -> int:
-        points = len(self.quadrature[0]) if self.item_covariates is None else self.n_points
-        return n_labels * points
-
     def states(self, values: dict[str, Floats]) -> States:
-        """Return the states of the items: a class and a point of the difficulty."""
         if self.item_covariates is None:
             found = super().states(values)
             assert found is not None
@@ -320,7 +303,7 @@ class ScalarDifficulty(HardnessRegressed):
                 for v, h in zip(of_draw, hard, strict=True)
             ]
         )
-        truth = np.repeat(np.eye(k), self.n_states(k) // k, axis=0)
+        truth = np.repeat(np.eye(k), n_states(self, k) // k, axis=0)
         difficulty = {"difficulty": hard.reshape(draws, -1)}
         return States(
             share, emission, np.broadcast_to(truth, (draws, *truth.shape)), difficulty, kinds

@@ -64,7 +64,6 @@ class Ambiguous(StateModel):
     pairs: Proper = field(default_factory=lambda: Dirichlet(1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: the classes, then each pair with each proportion."""
         eye = np.eye(n_labels)
         pairs = list(combinations(range(n_labels), 2))
         n_shares, n_pairs = len(self.shares), len(pairs)

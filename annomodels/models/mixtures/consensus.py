@@ -47,7 +47,6 @@ class Consensus(StateModel):
     error: FixedDiagonal = field(default_factory=lambda: Diagonal(20.0, 0.95))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: the perceived classes."""
         eye = np.eye(n_labels)
         return Layout(
             names=tuple(str(k) for k in range(n_labels)),

@@ -50,7 +50,6 @@ class EasyHardItems(StateModel):
     easy: Beta = field(default_factory=lambda: Beta(1.0, 1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: the easy classes, then the hard classes."""
         eye, none = np.eye(n_labels), np.zeros((n_labels, n_labels))
         classes = range(n_labels)
         choice = np.repeat([0, 1], n_labels)

@@ -52,7 +52,6 @@ class GuessLevel(StateModel):
     guess: Proper = field(default_factory=lambda: Dirichlet(1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: each class with each level."""
         n = len(self.levels)
         base = np.repeat(np.arange(n_labels), n)
         choice = np.tile(np.arange(n), n_labels)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from annomodels.models.base import State
+from annomodels.models.base import State, log_priors
 from annomodels.models.conjugate import ConjugateModel, added
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Layout
@@ -65,9 +65,9 @@ class HonestAndSpammers(HierarchicalDawidSkene):
     share: Beta = field(default_factory=lambda: Beta(1.0, 4.0))
     habit: Proper = field(default_factory=lambda: Dirichlet(0.5))
 
-    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+    def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         return (
-            *super().own_parameters(n_labels),
+            *super().variables(n_labels),
             Parameter(
                 "spammer_share", (), "unit", prior=self.share,
                 about="A coder may instead be a spammer, whose answers do not depend on the item; "
@@ -143,7 +143,6 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         return out
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        """Return the log prior density [draw] of the parameters in use."""
         return np.array(
             [
                 self._log_prior({name: array[[draw]] for name, array in values.items()})
@@ -158,7 +157,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         used = {
             "confusion": values["confusion"][:, honest], "habit": values["habit"][:, spammer],
         }  # fmt: skip
-        return float(added(self.of_rows(honest).log_priors({**values, **used}))[0])
+        return float(added(log_priors(self.of_rows(honest), {**values, **used}))[0])
 
     def log_rows(self, v: Variables) -> TensorLike:
         """Return the log confusion [coder, truth, label]; each row of a spammer is the habit."""
@@ -196,7 +195,6 @@ class Spammers(StateModel):
     coders: ConjugateModel = field(default_factory=HonestAndSpammers)
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: the classes."""
         eye = np.eye(n_labels)
         return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
 

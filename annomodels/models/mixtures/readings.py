@@ -103,14 +103,12 @@ class Readings(StateModel):
             )
 
     def with_data(self, data: Annotations) -> Self:
-        """Return a copy with the median number of labels per item from the data, unless given."""
         known = super().with_data(data)
         if known.labels_per_item is not None:
             return known
         return replace(known, labels_per_item=float(np.median(np.diff(data.starts))))
 
     def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: proportions of the first and other readings."""
         few = min(1.0, (FULL if self.labels_per_item is None else self.labels_per_item) / FULL)
         totals = tuple(total * few for total in self.concentrations)
         names, readings, first, weight = [], [], [], []

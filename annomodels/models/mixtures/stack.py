@@ -130,7 +130,6 @@ class Stack(HierarchicalDawidSkene):
     citation: ClassVar[str] = "this package, after Carpenter (2008) and Dawid and Skene (1979)"
     engines: ClassVar[tuple[str, ...]] = ("gibbs",)
     family: ClassVar[str] = "stack"
-    stacks: ClassVar[bool] = True
 
     # halfway, tempering, believed and unknown: calibrated on public data sets of nine families by
     # benchmarks/truth.py --learn, and rounded. The others: chosen for coverage on the same data

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.models.base import DrawsOf, Model, State
+from annomodels.models.base import DrawsOf, Model, Populated, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Layout
@@ -60,17 +60,10 @@ class StateModel(Model):
     def starter(self) -> ConjugateModel:
         return self.coders
 
-    @property
-    def coder_model(self) -> ConjugateModel:
-        """Model of the labels given the perceived class."""
-        return self.coders
-
-    def newcomers(
-        self, draws_of: DrawsOf, rng: np.random.Generator
-    ) -> tuple[Floats, Floats, Floats] | None:
-        one, other = self.coders.new_rows(draws_of, rng), self.coders.new_rows(draws_of, rng)
-        if one is None or other is None:
-            return None
+    def labeled_by(
+        self, one: Floats, other: Floats, draws_of: DrawsOf, rng: np.random.Generator
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return state probabilities and the label rows of two coders with these matrices."""
         # the same items, labeled by new coders with new extra rows
         n_labels = one.shape[-1]
         alphas = self.alphas(2, n_labels)
@@ -84,9 +77,6 @@ class StateModel(Model):
         values["perceived_confusion"] = np.stack([one, other], axis=1)
         found = self.states(values)
         return found.share, found.emission[:, 0], found.emission[:, 1]
-
-    def states_apart(self, n_labels: int) -> Layout | None:
-        return cached_layout(self, n_labels)
 
     def with_data(self, data: Annotations) -> Self:
         known = super().with_data(data)
@@ -105,9 +95,8 @@ class StateModel(Model):
         """Declare the variables of a result, for the truth and for perceived classes."""
         rows = ("coder", "perceived", "label")
         return (
-            Parameter("prevalence", ("truth",), "simplex"),
-            self.confusion_parameter,
-            *self.coders.own_parameters(n_labels),
+            *super().variables(n_labels),
+            *self.coders.variables(n_labels)[2:],
             Parameter("perceived_prevalence", ("perceived",), "simplex"),
             Parameter("perceived_confusion", rows, "simplex", watched=""),
             *self.item_parameters(n_labels),
@@ -213,9 +202,6 @@ class StateModel(Model):
         out["prevalence"], out["confusion"] = pair
         return out
 
-    def n_states(self, n_labels: int) -> int:
-        return len(cached_layout(self, n_labels).base)
-
     def states(self, values: dict[str, Floats]) -> States:
         prevalence, confusion = values["perceived_prevalence"], values["perceived_confusion"]
         n_labels = confusion.shape[-1]
@@ -229,7 +215,6 @@ class StateModel(Model):
         return together(map(under, range(len(prevalence))))
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Rename prevalence and confusion of perceived classes as in the PyMC model."""
         return {**values, **{name: values[own] for name, own in PERCEIVED.items()}}
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
@@ -251,6 +236,31 @@ def _with_data(layout: Layout, v: Variables) -> Layout:
     if layout.weight is not None:
         numbers["weight"] = v.data("state_weight", layout.weight)
     return replace(layout, **numbers)
+
+
+def coders_of(model: Model) -> Model:
+    """Return the model of the coders: the model itself, unless its items have states."""
+    return model.coders if isinstance(model, StateModel) else model
+
+
+def layout_of(model: Model, n_labels: int) -> Layout | None:
+    """Return the layout of the states of an item, if these are not points of a number."""
+    return cached_layout(model, n_labels) if isinstance(model, StateModel) else None
+
+
+def newcomers(
+    model: Model, draws_of: DrawsOf, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats] | None:
+    """Return state probabilities and the label rows of two new coders in each state."""
+    coders = coders_of(model)
+    if not isinstance(coders, Populated):
+        return None
+    one, other = coders.new_rows(draws_of, rng), coders.new_rows(draws_of, rng)
+    if one is None or other is None:
+        return None
+    if isinstance(model, StateModel):
+        return model.labeled_by(one, other, draws_of, rng)
+    return draws_of("prevalence"), one, other
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.data.summary import Summary
+from annomodels.models.catalog import is_stack
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
@@ -90,7 +91,7 @@ def _badge(facts: Facts) -> Badge:
 
 def honest(facts: Facts) -> str:
     """Return the main assumption of the model."""
-    if facts.fit.model.stacks:
+    if is_stack(facts.fit.model):
         return say("caution_stack")
     states = facts.truth == "class" and "items" in facts.tree.children
     return say("caution_states" if states else f"caution_{facts.truth}")

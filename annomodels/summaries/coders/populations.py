@@ -10,20 +10,26 @@ import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.models.grouped import groups_in
+from annomodels.models.mixtures.state_model import newcomers
 from annomodels.summaries.draws import evenly, flat, interval, model_of, n_samples
 from annomodels.types import Floats
 
 
 def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
     """Return the group of each coder; empty unless the model has several groups."""
-    return model_of(tree).coder_model.group_of([label_text(name) for name in data.coders])
+    found = groups_in(model_of(tree))
+    return {} if found is None else found.group_of([label_text(name) for name in data.coders])
 
 
 def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
     """Return the accuracy of each group's mean coder, sum_k pi_k m_gkk, by group, [sample]."""
+    model = groups_in(model_of(tree))
+    if model is None:
+        return {}
     posterior = tree["posterior"].to_dataset()
     values = {str(name): drawn.values for name, drawn in posterior.data_vars.items()}
-    found = model_of(tree).coder_model.population_accuracy(values)
+    found = model.population_accuracy(values)
     return {name: drawn.astype(float).ravel() for name, drawn in found.items()}
 
 
@@ -57,5 +63,5 @@ def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None
     total = n_samples(tree)
     chosen = evenly(total, min(n_max, total))
     rng = np.random.default_rng(seed)
-    found = model_of(tree).newcomers(lambda name: flat(tree, name, chosen), rng)
+    found = newcomers(model_of(tree), lambda name: flat(tree, name, chosen), rng)
     return None if found is None else Newcomers(*found)

@@ -16,6 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
+from annomodels.models.catalog import is_stack
 from annomodels.models.mixtures.stack import Dependence
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
@@ -83,7 +84,8 @@ def gold(
     )
     worst = (CONTRADICTED,) * contradicted(known_truth_finding(tree, data))
     wrong = wrong_labels(tree, data) if wrong is None else wrong
-    unused = model_of(tree).unused(data)
+    model = model_of(tree)
+    unused = model.unused(data) if is_stack(model) else ""
     more = (*stack_notes(tree), unused) if unused else stack_notes(tree)
     caution = OVERCONFIDENT if stacked(tree) is None else ""
     notes = (*worst, *_notes(data, p, limit, strength, caution, more, wrong))

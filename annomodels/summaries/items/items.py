@@ -25,6 +25,7 @@ from annomodels.limits import (
     SETTLED,
     STATES,
 )
+from annomodels.models.mixtures.state_model import layout_of
 from annomodels.summaries import skills
 from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by, two_readings
@@ -168,7 +169,7 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
     if "items" not in tree.children:
         return {}
     found = {str(name): each.values for name, each in tree["items"].to_dataset().items()}
-    layout = model_of(tree).states_apart(data.n_labels)
+    layout = layout_of(model_of(tree), data.n_labels)
     chances = frozenset() if layout is None else layout.yes_or_no
     columns: dict[str, Floats | list[str]] = {
         name: values
@@ -185,7 +186,7 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
 
 def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
     """Return P(reading | several readings), [item, truth]; None without such states."""
-    layout = model_of(tree).states_apart(data.n_labels)
+    layout = layout_of(model_of(tree), data.n_labels)
     found = tree["items"].to_dataset()
     if layout is None or "p_state" not in found:
         return None

@@ -15,6 +15,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, places_of
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
+from annomodels.models.catalog import is_stack
 from annomodels.summaries.draws import SMALLEST, Draws, model_of, state_probabilities, thinned
 from annomodels.summaries.notes import say
 from annomodels.summaries.predicted.shares import leaning, smoothed
@@ -118,7 +119,7 @@ class Predicted:
 
 def predicted(tree: xr.DataTree, data: Annotations) -> Predicted:
     points = np.unique(np.linspace(0, len(data) - 1, min(len(data), POINTS)).astype(int))
-    name = "hierarchical" if model_of(tree).stacks else model_of(tree).title
+    name = "hierarchical" if is_stack(model_of(tree)) else model_of(tree).title
     draws = thinned(tree, data, DRAWS)
     sources = [_of_shares(data, points), _of_draws(name, draws, data, points)]
     held = np.stack([each.held for each in sources])

@@ -22,6 +22,7 @@ from annomodels.limits import (
     RESULT_RHAT,
     RESULT_RHAT_WORST,
 )
+from annomodels.models.base import n_states
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import choices, model_of, thinned, truth_probabilities
 from annomodels.summaries.trust.findings import (
@@ -91,7 +92,7 @@ def results_of(tree: xr.DataTree, data: Annotations) -> Results | None:
     if not names or (rhat.max() < RHAT and ess.min() >= ESS) or not len(data):
         return None
     chains = int(posterior["chain"])
-    cells = data.n_items * max(model_of(tree).n_states(data.n_labels), data.n_labels)
+    cells = data.n_items * max(n_states(model_of(tree), data.n_labels), data.n_labels)
     most = int(np.clip(CELLS // cells, chains * FEWEST_DRAWS, MOST_DRAWS))
     draws = thinned(tree, data, most // chains * chains)
     each = len(draws) // chains

@@ -18,6 +18,8 @@ from annomodels.data.messages import filled, messages_beside
 from annomodels.data.validation import in_order, points
 from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX, LONG_SCALE, UNANIMOUS
+from annomodels.models.base import coders_apart
+from annomodels.models.catalog import is_stack
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import NO_SIGNAL, doubtful
 from annomodels.types import Floats, Ints
@@ -120,9 +122,9 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     if data.unanimous:
         found.append(unanimous_finding(data.unanimous))
     model = model_of(tree)
-    if model.coders_apart:
+    if coders_apart(model):
         found.append(volume_finding(data.per_coder))
-    if model.stacks:
+    if is_stack(model):
         found.append(scale_of(data))
     return found
 

@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted
+from annomodels.models.continuous.item_difficulty import item_effects
 from annomodels.models.continuous.laplace import log_marginal
 from annomodels.summaries.draws import evenly, flat, model_of, n_samples, thinned
 from annomodels.summaries.trust.findings import Finding, finding
@@ -90,7 +91,7 @@ def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
     for draw in evenly(total, min(DRAWS, total)):
         names = map(str, tree["posterior"].data_vars)
         values = {name: flat(tree, name, slice(draw, draw + 1))[0] for name in names}
-        effects = model.item_effects(values)
+        effects = item_effects(model, values)
         if effects is None:
             return None
         found = model.states({name: value[None] for name, value in values.items()})

@@ -18,6 +18,7 @@ from annomodels.data.summary import Summary
 from annomodels.errors import Verb
 from annomodels.limits import AGREEMENT_OFF, DISPERSION, SHARE_OFF
 from annomodels.models import MODELS
+from annomodels.models.catalog import is_stack
 from annomodels.summaries.draws import Draws, choices, draw_labels, model_of, thinned
 from annomodels.summaries.trust.discrepancies import Design, error_dispersion
 from annomodels.summaries.trust.findings import MESSAGES, Finding, finding
@@ -65,7 +66,7 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
     seen = _replicate(draws, design, rng, repeats)
     observed = _statistics(design, data.label.astype(np.int64))
     # P(truth) of a stack allows for errors concentrated on items: its model need not fit
-    rows, judge = Rows(), partial(reproduced, needed=not model_of(tree).stacks)
+    rows, judge = Rows(), partial(reproduced, needed=not is_stack(model_of(tree)))
     found = []
     if design.has_pairs:
         found = _of_items(rows, design, observed, seen, judge)

@@ -17,7 +17,10 @@ from annomodels.data.messages import NAMED
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import some
-from annomodels.models.base import Model
+from annomodels.models.answering import answers_of
+from annomodels.models.base import Model, log_priors, n_states
+from annomodels.models.catalog import is_stack
+from annomodels.models.hierarchical import expected_accuracy
 from annomodels.models.parameters import ExpectedAccuracy
 from annomodels.priors.shares import inside
 from annomodels.summaries import skills
@@ -60,7 +63,7 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     if n_samples(tree) < 2:
         return None
     try:
-        found = model_of(tree).expected_accuracy(partial(flat, tree))
+        found = expected_accuracy(model_of(tree), partial(flat, tree))
     except KeyError:  # result of an earlier version with fewer variables
         return None
     if found is None:
@@ -124,7 +127,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     # the weight. Kallioinen et al. 2024, doi:10.1007/s11222-023-10366-5.
     title = "What other priors would change"
     model = model_of(tree)
-    cells = data.n_items * max(model.n_states(data.n_labels), data.n_labels)
+    cells = data.n_items * max(n_states(model, data.n_labels), data.n_labels)
     most = int(np.clip(CELLS // cells, FEWEST_DRAWS, MOST_DRAWS))
     draws = thinned(tree, data, most)
     if len(draws) < FEWEST_DRAWS:  # few draws, or few that fit in memory
@@ -141,7 +144,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
         np.concatenate([draws.prevalence, accuracy], axis=1),
         weights,
     )
-    gold = say("stack") if model.stacks else _changed(draws, data, weights)
+    gold = say("stack") if is_stack(model) else _changed(draws, data, weights)
     return Summary(
         title, table, notes=(_scaled(priors, weights), _moved(table), gold), columns=COLUMNS
     )
@@ -152,12 +155,12 @@ def log_chosen_priors(
 ) -> tuple[Floats, list[str]]:
     """Return the log density of chosen priors on every draw, [sample], and their names."""
     # Excludes coders around an estimated population, and variables without kept draws.
-    model = model.result_model
+    model = answers_of(model)
     known = {name: np.asarray(v, dtype=np.float64) for name, v in model.pymc_values(values).items()}
     for each in model.variables(data.n_labels):
         if each.name in known and each.support in ("simplex", "unit"):
             known[each.name] = inside(known[each.name])
-    said = model.log_priors(known, chosen=True)
+    said = log_priors(model, known, chosen=True)
     return np.asarray(sum(said.values())), list(said)
 
 

@@ -16,6 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import FEWEST_KNOWN
 from annomodels.errors import Option, Verb
 from annomodels.limits import NOTICED
+from annomodels.models.catalog import is_stack
 from annomodels.summaries.draws import Draws, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority, runs
 from annomodels.summaries.skills import skill
@@ -47,7 +48,7 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     flagged = np.unique(
         np.concatenate([*groups.coders, below_chance(draws, data)]).astype(np.int64)
     )
-    counted = not model_of(tree).stacks
+    counted = not is_stack(model_of(tree))
     return [
         copies_finding(groups, pairs, data, counted),
         families_finding(alike, data, extra, counted),
