@@ -25,8 +25,8 @@ from annomodels.data.validation import (
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.columns import read_with_points, without_label
 from annomodels.scale.intake import Intake, declare
-from annomodels.scale.sorting import Census, Recoding, used_truths
-from annomodels.scale.spill import Bucket
+from annomodels.scale.rows import Rows
+from annomodels.scale.sorting import Census, Recoding
 
 
 def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
@@ -66,7 +66,7 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
 
 def final_codes(
     intake: Intake,
-    buckets: Sequence[Bucket],
+    rows: Rows,
     declared: Sequence[Hashable] | None,
     scale: str,
     known: Mapping[str, object] | None,
@@ -83,7 +83,7 @@ def final_codes(
     texts = list(map(label_text, names))
     extra = sorted(truths.keys() - set(texts), key=natural_key)
     if extra and known is None:
-        used = used_truths(buckets, np.array([truths[name] for name in extra]))
+        used = rows.used_truths(np.array([truths[name] for name in extra], dtype=np.int32))
         extra = [name for name in extra if truths[name] in used]
     if extra and (declared is not None or not (scale == "nominal" or all_numbers(extra))):
         what = f"{counted(len(extra), 'known truth')} outside the label set: {some(extra)}."

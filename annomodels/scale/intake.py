@@ -1,4 +1,4 @@
-"""First pass over the rows: code names of coders and labels, and spill items to buckets."""
+"""First pass over the rows: check them, and code the names of coders and labels."""
 
 from __future__ import annotations
 
@@ -22,11 +22,9 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.chunks import Chunk
-from annomodels.scale.spill import Spill
+from annomodels.scale.rows import SILENT, Rows
 from annomodels.types import AnyArray, Bools
 
-# a row without a label has code -1; one with the m-th label that is not a class, SILENT - m
-SILENT = -2
 MOST_LABELS = 1000
 LISTED = 20  # maximum number of places with separate problems
 REMEDIES = {
@@ -121,7 +119,7 @@ class Intake:
 
     def __init__(
         self,
-        spill: Spill,
+        kept: Rows,
         columns: dict[str, str],
         declared: Sequence[str] | None,
         missing: frozenset[str],
@@ -129,7 +127,7 @@ class Intake:
         dont_know: Sequence[str] = (),
         once: bool = False,
     ) -> None:
-        self.spill = spill
+        self.kept = kept
         self.columns = columns
         self.declared = declared
         self.missing = {*EMPTY, *missing}
@@ -147,7 +145,7 @@ class Intake:
         self.points: dict[object, str] = {}
 
     def take(self, chunk: Chunk) -> None:
-        """Check, code and spill the rows of a chunk."""
+        """Check and code the rows of a chunk, and keep them."""
         columns = chunk.columns
         if not len(chunk):
             return
@@ -169,16 +167,17 @@ class Intake:
         coder[asked] = self.coders.code(columns["coder"], asked)
         self.answering.update(np.unique(coder[given]).tolist())
         self._look_at_labels(chunk, label)
-        out = {"item": columns["item"].indices.to_numpy()[kept]}
-        out |= {"coder": coder[kept], "label": label[kept]}
+        row = self.places.number(chunk, self.rows)
+        out = {"item": columns["item"].filter(pa.array(kept))}
+        out |= {"coder": coder[kept], "label": label[kept], "row": row[kept]}
         if "truth" in columns:
             known = kept & ~_among(columns["truth"], self.missing)
             gold = np.full(len(chunk), -1, dtype=np.int32)
             gold[known] = self.truths.code(columns["truth"], known)
-            out |= {"gold": gold[kept], "row": self.places.number(chunk, self.rows)[kept]}
+            out["gold"] = gold[kept]
         if self.once:
             out["once"] = _marks(columns)[kept]
-        self.spill.add(columns["item"].dictionary, out)
+        self.kept.add(out)
         self.rows += len(chunk)
 
     def write_points(self, known: Iterable[str]) -> None:

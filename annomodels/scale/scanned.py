@@ -9,30 +9,21 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.html import Html
 from annomodels.data.validation import counted, per_item
-from annomodels.engines.source.blocks import (
-    Block,
-    Stored,
-    expanded_path,
-    items_path,
-    labels_path,
-)
+from annomodels.engines.source.blocks import Block, Stored, items_path, mapped
 from annomodels.engines.source.disk import Keeper
 from annomodels.engines.source.partition import Partition, Source
 from annomodels.errors import EngineError
 from annomodels.scale.shell import Shell
 from annomodels.types import Ints
 
-if TYPE_CHECKING:
-    from annomodels.models.encoded import Encoded
-
-VERSION = 6
+VERSION = 7
 ABOUT = "scan.json"
 # fields that are counted while blocks are written, and all fields of the scan file
 ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")
@@ -147,10 +138,6 @@ class Scanned(Html):
         files = [p for p in self.folder.rglob("*") if p.is_file()]
         return sum(path.stat().st_size for path in files)
 
-    def items_file(self, number: int) -> Path:
-        """Return the path of the Parquet file with the columns item, n and gold of a block."""
-        return items_path(self.folder, number)
-
     def without_dont_know(self) -> Scanned:
         """Return a copy in which labels that are not classes are missing, also for models."""
         if not self.dont_know:
@@ -163,14 +150,14 @@ class Scanned(Html):
     def sources(self, shared: bool = False, scratch: str = "", answering: bool = False) -> Source:
         """Return the blocks as a source for engines."""
         # answering: each coder has an additional row per kind that records whether they answered
-        path_of = expanded_path if answering else labels_path
         silent = self.n_coders * len(self.dont_know) if answering else 0
         volume = np.concatenate([self.per_coder / self.n_annotations, np.zeros(silent)])
         partitions = [
             Partition(
                 block.first, block.n_items, block.n_annotations,
                 Stored(
-                    str(path_of(self.folder, number)), self.n_coders, self.n_labels, shared, silent
+                    str(self.folder), block.first, block.first + block.n_items,
+                    self.n_coders, self.n_labels, shared, silent,
                 ),
                 number, scratch,
             )
@@ -206,31 +193,23 @@ class Scanned(Html):
         """
         import pyarrow.parquet as pq
 
-        codes = [part.open() for part in self.sources().partitions]
-        per_item = np.concatenate([np.diff(part.starts) for part in codes])
-        names: list[str] = []
-        for number in range(len(self.blocks)):
-            names += pq.read_table(self.items_file(number), columns=["item"])["item"].to_pylist()
-        gold = np.concatenate([part.gold for part in codes])
-        silent = [
-            _unanswered_rows(part.open(), part.first, self.n_coders)
-            for part in (self.sources(answering=True).partitions if self.dont_know else ())
-        ]
+        names = pq.read_table(items_path(self.folder), columns=["item"])["item"]
+        per_item = np.diff(mapped(self.folder, "starts"))
         return Annotations(
-            item=np.repeat(np.arange(self.n_items), per_item).astype(np.int32),
-            coder=np.concatenate([part.row for part in codes]),
-            label=np.concatenate([part.label for part in codes]),
-            items=tuple(names),
+            item=np.repeat(np.arange(self.n_items, dtype=np.int32), per_item),
+            coder=mapped(self.folder, "coder").copy(),
+            label=mapped(self.folder, "label").copy(),
+            items=tuple(names.to_pylist()),
             coders=self.coders,
             labels=self.labels,
             scale=self.scale,
             declared=self.declared,
-            gold=gold if self.n_gold else None,
+            gold=mapped(self.folder, "gold").copy() if self.n_gold else None,
             skips=self.skips,
             source=self.source,
             notes=self.notes,
             dont_know=self.dont_know,
-            unanswered=np.concatenate(silent) if silent else None,
+            unanswered=mapped(self.folder, "unanswered").copy() if self.dont_know else None,
         )
 
     def __repr__(self) -> str:
@@ -253,7 +232,7 @@ class Scanned(Html):
 
 
 def save_scan(scanned: Scanned) -> None:
-    """Write the fields of a scan to a file next to the blocks."""
+    """Write the fields of a scan to a file next to the columns."""
     about: dict[str, Any] = {"version": VERSION, "sums": checksums(scanned.folder)}
     for name in SAVED:
         value = getattr(scanned, name)
@@ -263,15 +242,15 @@ def save_scan(scanned: Scanned) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Return True if the blocks of a folder are unchanged."""
+    """Return True if the columns of a folder are unchanged."""
     about = json.loads((folder / ABOUT).read_text("utf-8"))
     return bool(about.get("sums") == checksums(folder))
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """Return the checksum of each block file."""
+    """Return the checksum of each file but that of the fields."""
     sums = {}
-    for path in sorted(folder.glob("*/*")):
+    for path in sorted(p for p in folder.rglob("*.*") if p.name != ABOUT):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "blake2b").hexdigest()
         sums[path.relative_to(folder).as_posix()] = digest
@@ -294,12 +273,3 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
         values[name] = np.array(values[name], dtype=np.int64)
     values["unanswered"] = values["unanswered"].reshape(-1, len(values["coders"]))
     return Scanned(folder=folder, _keeper=keeper, **values)
-
-
-def _unanswered_rows(codes: Encoded, first: int, n_coders: int) -> Ints:
-    """Return the rows [item, coder, kind] of an expanded block, with items from `first` on."""
-    item = first + np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
-    said = (codes.row >= n_coders) & (codes.label == 1)
-    kind, coder = np.divmod(codes.row[said].astype(np.int64) - n_coders, n_coders)
-    rows = np.column_stack([item[said], coder, kind])
-    return rows[np.lexsort(rows.T[::-1])]

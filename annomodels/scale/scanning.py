@@ -1,4 +1,4 @@
-"""``scan``: from files to coded, sorted blocks on disk, in memory independent of their size."""
+"""``scan``: from files to coded, sorted columns on disk, in memory independent of their size."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -39,11 +40,11 @@ from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
 from annomodels.scale.intake import Intake
+from annomodels.scale.rows import Rows
 from annomodels.scale.scanned import ABOUT, COUNTS, VERSION, Scanned, is_whole, load_scan, save_scan
-from annomodels.scale.sorting import Census, sort_buckets
-from annomodels.scale.spill import BUCKET_ROWS, Bucket, Spill, edges_of
+from annomodels.scale.sorting import Census, write_sorted
 
-SAMPLED_GROUPS, SAMPLED_ROWS = 32, 20_000
+ROWS = "rows"  # folder of the rows that are not sorted yet
 
 
 def scan(
@@ -64,10 +65,10 @@ def scan(
 ) -> Scanned:
     r"""Code and sort labels that do not fit into memory, for :func:`annomodels.fit`.
 
-    The rows are streamed once and distributed over files by item name; then each file is sorted.
-    Memory contains some megabytes of rows and the names of coders and labels. Names are read and
-    sorted as in :func:`annomodels.read`, so that a fit gives the same numbers for any order of the
-    rows and any split into files.
+    The rows are streamed once into a DuckDB database (``pip install 'annomodels[scale]'``), which
+    sorts them in a gigabyte of memory and on disk. Names are read and sorted as in
+    :func:`annomodels.read`, so that a fit gives the same numbers for any order of the rows and any
+    split into files.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def scan(
         As in :func:`annomodels.read`: "all" if coders labeled items more than once. "first" is not
         possible, since the order of the rows is not kept.
     cache
-        Folder for the sorted blocks, which a second scan of the same files reuses. By default they
+        Folder for the sorted labels, which a second scan of the same files reuses. By default they
         are in a temporary folder, which is removed with the result.
     progress
         Called as ``progress(stage, share_done, message)``; by default notebooks show a bar.
@@ -157,15 +158,17 @@ def scan(
     target.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        with reporting(progress) as tell:
+        with closing(Rows(work / ROWS)) as rows, reporting(progress) as tell:
             request = replace(request, tell=tell)
             before = request.fingerprint
-            intake = _read(request, work / "spill")
+            intake, remarks = _read(request, rows)
             if replace(request).fingerprint != before:
                 what = "The labels changed while they were read."
                 remedy = "Wait until the files are complete, then run this again."
                 raise AnnotationError(Problem(what, request.source, remedy))
-            save_scan(_sorted(request, work, *intake))
+            found = _sorted(request, work, intake, remarks)
+        shutil.rmtree(work / ROWS, ignore_errors=True)
+        save_scan(found)
         _move(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -211,8 +214,8 @@ class _Request:
         return shown(first.name) if n == 1 else f"{shown(first.parent)} ({n} files)"
 
 
-def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[str]]:
-    """Stream the rows into buckets; return the intake, the buckets and notes."""
+def _read(request: _Request, rows: Rows) -> tuple[Intake, list[str]]:
+    """Stream the rows into a database; return the intake and notes."""
     files = [opened(path) for path in request.paths]
     header, named = files[0].header, request.columns
     asked, missed = question_column(header, named.values(), request.question, request.source)
@@ -227,25 +230,16 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
     fractional: set[str] = set()
     for file, names in zip(files, roles, strict=True):
         fractional |= file.fractional(list(names.values()))
-    rows = [file.rows for file in files]
-    total = max(sum(rows), 1)
-    looked_at = files[:: max(1, len(files) // SAMPLED_GROUPS)] if total > BUCKET_ROWS else []
-    groups = max(1, SAMPLED_GROUPS // len(files))
-    sampled = [
-        names
-        for file in looked_at
-        for names in file.sample(columns["item"], fractional, groups, SAMPLED_ROWS)
-    ]
+    sizes = [file.rows for file in files]
+    total = max(sum(sizes), 1)
     intake = Intake(
-        Spill(folder, edges_of(sampled, total)), columns, request.texts, request.missing,
-        request.question, request.dont_know, any(ids),
+        rows, columns, request.texts, request.missing, request.question, request.dont_know, any(ids)
     )  # fmt: skip
-    for file, names, before in zip(files, roles, np.cumsum([0, *rows[:-1]]).tolist(), strict=True):
+    for file, names, before in zip(files, roles, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True):
         for chunk in file.chunks(names, fractional):
             intake.take(chunk)
             done = (before + chunk.first + len(chunk)) / total
             request.tell("reading", min(done, 1.0), f"{intake.rows:,} rows")
-    buckets = intake.spill.close()
     if asked is not None:
         where = f"{request.source}, column {asked!r}"
         _, problems = choose_question(intake.questions.counts, request.question, where)
@@ -259,26 +253,21 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
     if problems:
         raise AnnotationError(problems)
     used = [part for name in columns.values() for part in (name, *parts_of(name))]
-    return intake, buckets, unused_columns(header, used, "truth" in columns)
+    return intake, unused_columns(header, used, "truth" in columns)
 
 
-def _sorted(
-    request: _Request, work: Path, intake: Intake, buckets: list[Bucket], remarks: list[str]
-) -> Scanned:
+def _sorted(request: _Request, work: Path, intake: Intake, remarks: list[str]) -> Scanned:
     coders, labels, recoding, notes = final_codes(
-        intake, buckets, request.labels, request.scale, request.known
+        intake, intake.kept, request.labels, request.scale, request.known
     )
-    for folder in ("labels", "items", *(["expanded"] if request.dont_know else [])):
-        (work / folder).mkdir()
-    census = sort_buckets(
-        buckets, work, recoding, intake.places, lambda share: request.tell("sorting", share, "")
+    census = write_sorted(
+        intake.kept, work, recoding, intake.places, lambda share: request.tell("sorting", share, "")
     )
     problems = census.problems(request.truth or "truth")
     if request.repeats == "error":
         problems += _repeated(request, census, intake.columns)
     if problems:
         raise AnnotationError(problems)
-    shutil.rmtree(work / "spill")
     return Scanned(
         folder=work,
         coders=coders,

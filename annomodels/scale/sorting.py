@@ -1,8 +1,8 @@
-"""From buckets to blocks: sort items by name and labels of an item by coder, by bucket."""
+"""From rows to columns of sorted codes, with their counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -10,23 +10,24 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.validation import SHOWN, counted, some
+from annomodels.data.validation import counted, some
 from annomodels.engines.source.blocks import (
     BLOCK_LABELS,
+    EXPANDED,
     Block,
+    column,
     cuts,
-    expanded_path,
-    write_block,
-    write_codes,
+    items_path,
+    mapped,
 )
 from annomodels.errors import Problem
 from annomodels.models.encoded import expanded
-from annomodels.scale.intake import SILENT, Places
-from annomodels.scale.naturalorder import keys_of
-from annomodels.scale.spill import BUCKET_ROWS, Bucket, Columns
-from annomodels.types import AnyArray, Bools, Ints
+from annomodels.scale.intake import Places
+from annomodels.scale.rows import Rows
+from annomodels.types import AnyArray, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Recoding:
 
 @dataclass(eq=False)
 class Census:
-    """Counts while blocks are written; most have the names of fields of :class:`Scanned`."""
+    """Counts of the sorted labels; most have the names of fields of :class:`Scanned`."""
 
     # unlabelled: items without a label. silent: items with only labels that are not classes.
     # dropped: rows that repeat an annotation id. dropped_skips: those of them without a label.
@@ -56,7 +57,7 @@ class Census:
     conflicts: int = 0
     shared_items: int = 0
     compared_items: int = 0
-    fewest: int = np.iinfo(np.int64).max
+    fewest: int = 0
     most: int = 0
     n_gold: int = 0
     blocks: list[Block] = field(default_factory=list)
@@ -76,24 +77,20 @@ class Census:
         self._parent = np.arange(self.n_coders)
 
     @property
-    def n_items(self) -> int:
-        """Number of items so far."""
-        return self.blocks[-1].first + self.blocks[-1].n_items if self.blocks else 0
-
-    @property
     def components(self) -> int:
         """Number of groups of coders that share no item."""
         return int((self._parent == np.arange(self.n_coders)).sum())
 
-    def count(self, starts: Ints, coder: AnyArray, label: AnyArray, gold: AnyArray) -> None:
+    def count_items(self, n: Ints, gold: AnyArray) -> None:
+        """Count the labels and truths of all items."""
+        self.fewest, self.most = int(n.min()), int(n.max())
+        self.n_gold = int((gold >= 0).sum())
+        self.compared_items = int(((n > 1) | (gold >= 0)).sum())
+
+    def count_labels(self, starts: Ints, coder: AnyArray, label: AnyArray) -> None:
         """Add the sorted labels of complete items to the counts."""
         from annomodels.kernels.ordering import survey
 
-        per_item = np.diff(starts)
-        self.fewest = min(self.fewest, int(per_item.min()))
-        self.most = max(self.most, int(per_item.max()))
-        self.n_gold += int((gold >= 0).sum())
-        self.compared_items += int(((per_item > 1) | (gold >= 0)).sum())
         self.per_coder += np.bincount(coder, minlength=self.n_coders)
         self.per_label += np.bincount(label, minlength=self.n_labels)
         repeats, conflicts, shared = survey(
@@ -115,164 +112,118 @@ class Census:
         return [Problem(what, where, "Give every item one gold.")]
 
 
-def used_truths(buckets: Iterable[Bucket], wanted: AnyArray) -> set[int]:
-    """Return which of the wanted truths, by number, labeled items have."""
-    used: set[int] = set()
-    for bucket in buckets:
-        names, columns = bucket.read()
-        labeled = _having(names, columns["item"], columns["label"] >= 0)
-        gold = columns["gold"][labeled[columns["item"]]]
-        used |= set(np.unique(gold[np.isin(gold, wanted)]).tolist())
-    return used
-
-
-def sort_buckets(
-    buckets: list[Bucket],
-    folder: Path,
-    recoding: Recoding,
-    places: Places,
-    tell: Callable[[float], object],
-    bucket_rows: int = BUCKET_ROWS,
-    block_labels: int = BLOCK_LABELS,
+def write_sorted(
+    rows: Rows, folder: Path, recoding: Recoding, places: Places, tell: Callable[[float], object]
 ) -> Census:
-    """Write the blocks of each bucket, and return counts."""
+    """Sort the rows into columns of a folder, and return counts."""
     census = Census(int(recoding.coder.max()) + 1, recoding.n_labels, recoding.n_kinds)
-    total, done = sum(bucket.rows for bucket in buckets), 0
-    for bucket in buckets:
-        for part in bucket.cut(bucket_rows):
-            _sort(part, folder, recoding, places, census, block_labels)
-            part.path.unlink()
-        done += bucket.rows
-        tell(done / total)
+    census.dropped, census.dropped_skips = rows.dropped()
+    census.unlabelled, census.silent = rows.number_items(recoding.coder)
+    census.two_truths, two = rows.two_truths()
+    census.examples = [(name, places.where(row)) for name, row in two]
+    tell(0.2)
+    n, truth = rows.sizes()
+    gold = np.where(truth >= 0, np.append(recoding.gold, -1)[truth], -1)
+    starts = np.concatenate([[0], np.cumsum(n)])
+    _write_labels(rows, folder, starts, recoding.label, lambda share: tell(0.2 + 0.6 * share))
+    _write_items(rows, folder, starts, gold, recoding.known, census)
+    tell(0.9)
+    if recoding.n_kinds:
+        _write_expanded(rows.answers(), folder, census)
     return census
 
 
-def _sort(
-    bucket: Bucket,
-    folder: Path,
-    recoding: Recoding,
-    places: Places,
-    census: Census,
-    block_labels: int,
+def _write_labels(
+    rows: Rows, folder: Path, starts: Ints, codes: AnyArray, tell: Callable[[float], object]
 ) -> None:
-    names, columns = bucket.read()
-    if "once" in columns:
-        columns = _once(columns, census)
-    given, silent = columns["label"] >= 0, columns["label"] <= SILENT
-    present, labeled, asked = (
-        _having(names, columns["item"], rows) for rows in (slice(None), given, silent)
+    total, done = int(starts[-1]), 0
+    with (
+        column(folder, "coder", (total,)) as add_coders,
+        column(folder, "label", (total,)) as add_labels,
+    ):
+        for batch in rows.labels():
+            add_coders(batch["coder"])
+            add_labels(codes[batch["label"]])
+            done += len(batch["label"])
+            tell(done / total)
+
+
+def _write_items(
+    rows: Rows,
+    folder: Path,
+    starts: Ints,
+    gold: AnyArray,
+    known: Mapping[str, int] | None,
+    census: Census,
+) -> None:
+    """Write names and truths of the items, a row group per block, and count each block."""
+    coder, label = (mapped(folder, name) for name in ("coder", "label"))
+    n = np.diff(starts)
+    schema = pa.schema({"item": pa.string(), "n": pa.int32(), "gold": pa.int32()})
+    writer = pq.ParquetWriter(
+        items_path(folder), schema, compression="zstd", use_dictionary=["n", "gold"]
     )
-    census.unlabelled += int((present & ~labeled & ~asked).sum())
-    census.silent += int((asked & ~labeled).sum())
-    if not labeled.any():
-        return
-    names = names.filter(pa.array(labeled))
-    order = pc.sort_indices(keys_of(names)).to_numpy()
-    place = np.full(len(labeled), -1, dtype=np.int64)
-    place[np.flatnonzero(labeled)[order]] = np.arange(len(names))
-    names = names.take(pa.array(order))
-    columns["item"] = place[columns["item"]]
-    gold = _gold(names, columns, recoding, places, census)
-    starts, coder, label = _by_item_and_coder(
-        columns["item"][given],
-        recoding.coder[columns["coder"][given]],
-        recoding.label[columns["label"][given]],
-        (len(names), census.n_coders),
-    )
-    census.count(starts, coder, label, gold)
-    layers = [(starts, coder, label)]
-    if recoding.n_kinds:
-        rows = {name: cells[silent] for name, cells in columns.items()}
-        layers.append(_with_unanswered(rows, recoding, census, layers[0]))
-    for lo, hi in pairwise(cuts(starts, block_labels)):
-        number = len(census.blocks)
-        block, *more = (_between(lo, hi, *codes) for codes in layers)
-        write_block(folder, number, names.slice(lo, hi - lo), *block, gold[lo:hi])
-        for whole in more:
-            write_codes(expanded_path(folder, number), *whole, gold[lo:hi])
-        census.blocks.append(Block(census.n_items, hi - lo, int(starts[hi] - starts[lo])))
+    with writer:
+        for lo, hi in pairwise(cuts(starts, BLOCK_LABELS)):
+            names = rows.names(lo, hi)
+            if known is not None:
+                gold[lo:hi] = _known(names, known)
+            cells = slice(int(starts[lo]), int(starts[hi]))
+            census.count_labels(starts[lo : hi + 1] - starts[lo], coder[cells], label[cells])
+            census.blocks.append(Block(lo, hi - lo, cells.stop - cells.start))
+            table = pa.table(
+                [names, n[lo:hi].astype(np.int32), gold[lo:hi].astype(np.int32)], schema=schema
+            )
+            writer.write_table(table, row_group_size=hi - lo)
+    census.count_items(n, gold)
+    for name, values, dtype in (("starts", starts, np.int64), ("gold", gold, np.int32)):
+        with column(folder, name, values.shape, dtype) as add:
+            add(values)
 
 
-def _between(
-    lo: int, hi: int, starts: Ints, coder: AnyArray, label: AnyArray
-) -> tuple[Ints, AnyArray, AnyArray]:
-    """Return the sorted codes of items lo..hi, with offsets from 0."""
-    rows = slice(int(starts[lo]), int(starts[hi]))
-    return starts[lo : hi + 1] - starts[lo], coder[rows], label[rows]
+def _known(names: pa.Array, known: Mapping[str, int]) -> AnyArray:
+    given = pa.array(list(known), pa.string())
+    codes = np.array([*known.values(), -1], dtype=np.int32)
+    place = pc.fill_null(pc.index_in(names, value_set=given), len(codes) - 1)
+    out: AnyArray = codes[place.to_numpy()]
+    return out
 
 
-def _having(names: Sized, item: AnyArray, rows: AnyArray | slice) -> Bools:
-    """Return True for names that occur in some of the rows."""
-    return np.bincount(item[rows], minlength=len(names)) > 0
-
-
-def _by_item_and_coder(
-    item: AnyArray, coder: AnyArray, label: AnyArray, sizes: tuple[int, int]
-) -> tuple[Ints, AnyArray, AnyArray]:
-    """Sort stably by item and coder; return offsets of items, coders and labels."""
-    from annomodels.kernels.ordering import in_order
-
-    rows, by_coder = np.empty((2, len(item)), dtype=np.int64)
-    starts = np.zeros(sizes[0] + 1, dtype=np.int64)
-    in_order(coder, np.arange(len(item)), np.zeros(sizes[1] + 1, dtype=np.int64), by_coder)
-    in_order(item, by_coder, starts, rows)
-    return starts, coder[rows], label[rows]
-
-
-def _once(columns: Columns, census: Census) -> Columns:
-    """Drop rows that repeat an annotation id with the same item, coder and label."""
-    item, mark = columns["item"], columns["once"]
-    order = np.lexsort((mark, item))  # a stable sort
-    first, second = order[:-1], order[1:]
-    again = np.zeros(len(item), dtype=bool)
-    again[second] = (
-        (item[first] == item[second]) & (mark[first] == mark[second]) & (mark[second] > 0)
-    )
-    census.dropped += int(again.sum())
-    census.dropped_skips += int((again & (columns["label"] == -1)).sum())
-    return {name: cells[~again] for name, cells in columns.items()}
-
-
-def _with_unanswered(
-    columns: Columns, recoding: Recoding, census: Census, codes: tuple[Ints, AnyArray, AnyArray]
-) -> tuple[Ints, AnyArray, AnyArray]:
-    """Count labels that are not classes, and add them to the sorted codes of the labels."""
+def _write_expanded(answers: Mapping[str, AnyArray], folder: Path, census: Census) -> None:
+    """Count answers that are no class, and write columns that include who answered."""
     # each coder gets an additional row per kind, see :func:`annomodels.models.encoded.expanded`
-    starts, coder, label = codes
-    n_items = len(starts) - 1
-    item, kind = columns["item"], SILENT - columns["label"]
-    rows = np.column_stack([item, recoding.coder[columns["coder"]], kind])
-    rows = rows[(rows[:, 0] >= 0) & (rows[:, 1] >= 0)]
-    np.add.at(census.unanswered, (rows[:, 2], rows[:, 1]), 1)
-    whole = expanded(
-        Annotations(
-            item=np.repeat(np.arange(n_items), np.diff(starts)), coder=coder, label=label,
-            items=(), coders=tuple(range(census.n_coders)), labels=(),
-            dont_know=tuple(range(census.n_kinds)), unanswered=rows[np.lexsort(rows.T[::-1])],
-        )
-    )  # fmt: skip
-    begins = np.searchsorted(whole.item, np.arange(n_items + 1))
-    return begins, whole.coder, whole.label
-
-
-def _gold(
-    names: pa.LargeStringArray, columns: Columns, recoding: Recoding, places: Places, census: Census
-) -> AnyArray:
-    """Return the known truth of the sorted items, -1 if unknown."""
-    gold = np.full(len(names), -1, dtype=np.int32)
-    if recoding.known is not None:
-        known = pa.array(list(recoding.known), pa.large_string())
-        codes = np.array([*recoding.known.values(), -1], dtype=np.int32)
-        gold = codes[pc.fill_null(pc.index_in(names, value_set=known), len(codes) - 1).to_numpy()]
-    elif "gold" in columns:
-        chosen = (columns["gold"] >= 0) & (columns["item"] >= 0)
-        item, value, row = (columns[name][chosen] for name in ("item", "gold", "row"))
-        gold[item[::-1]] = value[::-1]  # the first truth counts
-        other = gold[item] != value
-        twice, first = np.unique(item[other], return_index=True)
-        census.two_truths += len(twice)
-        for i, number in list(zip(twice, row[other][first], strict=True))[:SHOWN]:
-            if len(census.examples) < SHOWN:
-                census.examples.append((names[int(i)].as_py(), places.where(int(number))))
-        gold = np.where(gold >= 0, recoding.gold[gold], -1).astype(np.int32)
-    return gold
+    item, coder, kind = (answers[name] for name in ("number", "coder", "kind"))
+    np.add.at(census.unanswered, (kind, coder), 1)
+    with column(folder, "unanswered", (len(item), 3)) as add:
+        add(np.column_stack([item, coder, kind]))
+    starts, *cells = (mapped(folder, name) for name in ("starts", "coder", "label"))
+    per_item = np.diff(starts)
+    (folder / EXPANDED).mkdir()
+    # per kind, a further cell for each label, and for each answer of this or a later kind
+    total = len(cells[0]) * (census.n_kinds + 1) + int((kind + 1).sum())
+    begins = [np.zeros(1, dtype=np.int64)]
+    with (
+        column(folder / EXPANDED, "coder", (total,)) as add_coders,
+        column(folder / EXPANDED, "label", (total,)) as add_labels,
+    ):
+        for block in census.blocks:
+            edges = block.first, block.first + block.n_items
+            inside = slice(*np.searchsorted(item, edges))
+            rows = slice(int(starts[edges[0]]), int(starts[edges[1]]))
+            whole = expanded(
+                Annotations(
+                    item=np.repeat(np.arange(block.n_items), per_item[slice(*edges)]),
+                    coder=cells[0][rows], label=cells[1][rows],
+                    items=(), coders=tuple(range(census.n_coders)), labels=(),
+                    dont_know=tuple(range(census.n_kinds)),
+                    unanswered=np.column_stack(
+                        [item[inside] - block.first, coder[inside], kind[inside]]
+                    ),
+                )
+            )  # fmt: skip
+            add_coders(whole.coder)
+            add_labels(whole.label)
+            ends = np.searchsorted(whole.item, np.arange(1, block.n_items + 1))
+            begins.append(begins[-1][-1] + ends)
+    with column(folder / EXPANDED, "starts", (len(starts),), np.int64) as add:
+        add(np.concatenate(begins))

@@ -12,7 +12,7 @@ from annomodels.errors import NotApplicable
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import head, sentence
 from annomodels.reporting.methods import methods
-from annomodels.scale import scanning, sorting
+from annomodels.scale import sorting
 from annomodels.scale.tally import tally
 from annomodels.summaries.gold.coverage import coverage
 
@@ -29,12 +29,8 @@ def both(tmp_path_factory):
     known = dict.fromkeys(sorted(frame["item"].unique())[:20], "neg")
     frame["gold"] = [known.get(name, "") for name in frame["item"]]
     frame.to_csv(folder / "labels.csv", index=False)
-
-    def sort(*given):
-        return sorting.sort_buckets(*given, block_labels=300)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "sort_buckets", sort)
+        patch.setattr(sorting, "BLOCK_LABELS", 300)
         data = am.scan(folder / "labels.csv", truth="gold")
     assert len(data.blocks) > 5
     whole = am.read(folder / "labels.csv", truth="gold")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.scale import scanning, sorting
+from annomodels.scale import sorting
 from annomodels.scale.scanned import Scanned
 
 
@@ -37,12 +37,8 @@ def crowd(n_items: int = 600, n_coders: int = 25, seed: int = 0) -> pd.DataFrame
 
 def in_blocks(path: Path, size: int, **options: Any) -> Scanned:
     """Scan into blocks of so many labels."""
-
-    def sort(*given: Any) -> sorting.Census:
-        return sorting.sort_buckets(*given, block_labels=size)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "sort_buckets", sort)
+        patch.setattr(sorting, "BLOCK_LABELS", size)
         return am.scan(path, **options)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scans import in_blocks
 
 import annomodels as am
 from annomodels.errors import AnnotationError
-from annomodels.scale import scanning, sorting
 from annomodels.scale.scanned import Scanned
 
 pytestmark = pytest.mark.slow
@@ -57,13 +57,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scanned, am.Annotati
     (folder / "parts").mkdir()
     frame[:400].to_parquet(folder / "parts" / "1.parquet", index=False, row_group_size=90)
     frame[400:].to_parquet(folder / "parts" / "2.parquet", index=False)
-
-    def sort(*given: Any) -> sorting.Census:
-        return sorting.sort_buckets(*given, block_labels=60)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "sort_buckets", sort)
-        found = am.scan(folder / "parts", dont_know=KINDS, cache=folder / "kept")
+    found = in_blocks(folder / "parts", 60, dont_know=KINDS, cache=folder / "kept")
     assert len(found.blocks) > 10
     return found, am.read(folder / "all.csv", dont_know=KINDS), folder
 

@@ -195,7 +195,7 @@ def test_a_block_is_held_where_there_is_no_other(
     """One block is in memory in every pass anyway; of many, one at a time is."""
     opened: list[str] = []
     read = Stored.read
-    monkeypatch.setattr(Stored, "read", lambda part: opened.append(part.path) or read(part))
+    monkeypatch.setattr(Stored, "read", lambda part: opened.append(part.folder) or read(part))
     crowd().to_parquet(tmp_path / "labels.parquet")
     for data in (am.scan(tmp_path / "labels.parquet"), scans["open"]):
         opened.clear()

@@ -11,28 +11,20 @@ import pyarrow as pa
 import pytest
 
 from annomodels.io.tables import chunks
-from annomodels.scale import scanning, spill
+from annomodels.scale import rows, sorting
 from annomodels.scale.scanning import scan
 
 K, PER_ITEM = 4, 5
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks, buckets and samples of some thousand rows."""
-    monkeypatch.setattr(chunks, "ROWS", 4000)
-    monkeypatch.setattr(scanning, "SAMPLED_ROWS", 100)
-    monkeypatch.setattr(scanning, "BUCKET_ROWS", 4000)
-
-    def edges(samples: list[object], rows: int) -> object:
-        return spill.edges_of(samples, rows, 4000)
-
-    monkeypatch.setattr(scanning, "edges_of", edges)
-
-
 @pytest.mark.calibration
-@pytest.mark.usefixtures("small")
-def test_the_memory_of_a_scan_does_not_grow_with_the_labels(tmp_path: Path) -> None:
+def test_the_memory_of_a_scan_does_not_grow_with_the_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "ROWS", 4000)
+    monkeypatch.setattr(rows, "MEMORY", "32MB")  # all rows together need more
+    monkeypatch.setattr(rows, "BATCH", 4000)
+    monkeypatch.setattr(sorting, "BLOCK_LABELS", 4000)
     peaks = []
     for n in (30_000, 150_000):
         rng = np.random.default_rng(n)

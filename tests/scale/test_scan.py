@@ -13,8 +13,9 @@ import pytest
 
 import annomodels as am
 from annomodels.errors import AnnotationError
+from annomodels.io.tables import chunks
 from annomodels.io.writing import OutputError
-from annomodels.scale import scanning, sorting, spill
+from annomodels.scale import rows, scanning, sorting
 from annomodels.scale.scanning import scan
 
 WORDS = ["t2", "t10", "T3", "ünit 7", "10", "9.5", "1e3", "007", "a,b", "x\ty", "-4", "Z\n1"]
@@ -65,22 +66,15 @@ def test_a_scan_equals_reading(read: tuple[Path, am.Annotations], name: str) -> 
 
 
 @pytest.mark.slow
-def test_many_small_buckets_and_blocks_change_nothing(
+def test_little_memory_and_many_small_blocks_change_nothing(
     read: tuple[Path, am.Annotations], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, wanted = read
     whole = scan(folder / "parts", truth="gold")
-
-    def edges(samples: list[object], rows: int) -> object:
-        return spill.edges_of(samples, rows, 700)
-
-    def sort(*given: object) -> sorting.Census:
-        # the buckets are larger than four times this, so all are cut again
-        return sorting.sort_buckets(*given, bucket_rows=100, block_labels=64)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(scanning, "BUCKET_ROWS", 700)
-    monkeypatch.setattr(scanning, "edges_of", edges)
-    monkeypatch.setattr(scanning, "sort_buckets", sort)
+    monkeypatch.setattr(rows, "MEMORY", "32MB")
+    monkeypatch.setattr(rows, "BATCH", 100)
+    monkeypatch.setattr(chunks, "ROWS", 300)
+    monkeypatch.setattr(sorting, "BLOCK_LABELS", 64)
     found = scan(folder / "parts", truth="gold")
     assert len(found.blocks) > 50 > len(whole.blocks)
     assert_same(found.to_annotations(), wanted)
@@ -323,7 +317,7 @@ def test_a_damaged_cache_is_sorted_again(tmp_path, damage):
     path.write_text(table(400).to_csv(index=False))
     options = {"repeats": "all", "cache": tmp_path / "cache"}
     first = am.scan(path, **options).to_annotations()
-    for block in (tmp_path / "cache").glob("*/*"):
+    for block in (tmp_path / "cache").rglob("*.[np]*"):
         if damage == "gone":
             block.unlink()
         elif damage == "cut":
@@ -351,3 +345,38 @@ def test_labels_that_change_while_they_are_read_are_refused(tmp_path, monkeypatc
     with pytest.raises(am.errors.AnnotationError, match="changed while they were read"):
         am.scan(path, repeats="all", cache=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("limit", ["memory", "disk"])
+def test_a_lack_of_room_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, limit):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(20_000).to_csv(index=False))
+    if limit == "memory":
+        monkeypatch.setattr(rows, "MEMORY", "1MB")
+        expected = pytest.raises(OutputError, match=r"cannot be sorted(.|\n)*Free memory")
+    else:
+        resource = pytest.importorskip("resource")
+        monkeypatch.setattr(rows, "MEMORY", "24MB")
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+        expected = pytest.raises(OSError, match=r"sorted|large")
+    try:
+        with expected:
+            am.scan(path, repeats="all", cache=tmp_path / "cache")
+    finally:
+        if limit == "disk":
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
+
+
+def test_an_interrupted_scan_leaves_nothing(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(400).to_csv(index=False))
+
+    def stop(stage: str, share: float, message: str = "") -> None:
+        if stage == "sorting":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        am.scan(path, repeats="all", cache=tmp_path / "cache", progress=stop)
+    assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]

@@ -1,22 +1,21 @@
-"""Blocks on disk: sorted, coded items in an Arrow file, and their names in a Parquet file."""
+"""Labels on disk: columns of codes that are memory-mapped, and the names of items in Parquet."""
 
-# A block is read as a whole, not memory-mapped, so that a pass needs one block per thread.
+# A block is a range of items: its labels are views of the columns, its names a row group.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 BLOCK_LABELS = 1 << 19
+EXPANDED = "expanded"  # folder of the columns that include whether coders answered
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Stored:
-    """Items in a file: they are sent as a path and read where they are needed."""
+    """Items of a folder of columns: they are sent as a path and mapped where they are needed."""
 
-    path: str  # the Arrow file
+    folder: str  # folder of the columns
+    first: int  # range of the items
+    end: int
     n_coders: int  # number of coders and size of the label set
     n_labels: int
     shared: bool = False  # whether all coders share one confusion matrix
@@ -41,20 +42,18 @@ class Stored:
     silent: int = 0
 
     def read(self) -> Encoded:
-        """Read the codes of the items."""
-        import pyarrow as pa
-
-        with pa.OSFile(self.path) as file:
-            # in one read: reading a small block in pieces takes longer than a pass over it
-            batch = pa.ipc.open_file(pa.BufferReader(file.read_buffer())).get_batch(0)
-        label = batch.column("label")
-        row = batch.column("coder").values.to_numpy()
-        n_items = batch.num_rows
+        """Return the codes of the items."""
+        folder, n_items = Path(self.folder), self.end - self.first
+        labels = folder / EXPANDED if self.silent else folder
+        starts = mapped(labels, "starts")[self.first : self.end + 1]
+        rows = slice(int(starts[0]), int(starts[-1]))
+        label = mapped(labels, "label")[rows]
+        row = np.zeros(len(label), dtype=np.int32) if self.shared else mapped(labels, "coder")[rows]
         return Encoded(
-            starts=label.offsets.to_numpy().astype(np.int64),
-            row=np.zeros(len(row), dtype=np.int32) if self.shared else row,
-            label=label.values.to_numpy(),
-            gold=batch.column("gold").to_numpy().copy(),
+            starts=starts - starts[0],
+            row=row,
+            label=label,
+            gold=mapped(folder, "gold")[self.first : self.end].copy(),
             weight=np.ones(n_items),
             inverse=np.arange(n_items),
             n_rows=1 if self.shared else self.n_coders + self.silent,
@@ -63,7 +62,7 @@ class Stored:
         )
 
 
-def cuts(starts: AnyArray, size: int = BLOCK_LABELS) -> list[int]:
+def cuts(starts: AnyArray, size: int) -> list[int]:
     """Return the first items of blocks of at most `size` labels, and the number of items."""
     edges = [0]
     last = len(starts) - 1
@@ -74,60 +73,23 @@ def cuts(starts: AnyArray, size: int = BLOCK_LABELS) -> list[int]:
     return edges
 
 
-def write_block(
-    folder: Path,
-    number: int,
-    names: pa.Array,
-    starts: AnyArray,
-    coder: AnyArray,
-    label: AnyArray,
-    gold: AnyArray,
-) -> None:
-    """Write one block: names [item], starts [item + 1], codes [annotation] and gold [item]."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    write_codes(labels_path(folder, number), starts, coder, label, gold)
-    columns = {
-        "item": names,
-        "n": pa.array(np.diff(starts).astype(np.int32)),
-        "gold": pa.array(gold.astype(np.int32)),
-    }
-    few_values = ["n", "gold"]
-    target = items_path(folder, number)
-    pq.write_table(pa.table(columns), target, compression="zstd", use_dictionary=few_values)
+def mapped(folder: Path, name: str) -> AnyArray:
+    """Return a column of a folder, read-only and read from disk where it is used."""
+    return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
 
 
-def write_codes(
-    path: Path, starts: AnyArray, coder: AnyArray, label: AnyArray, gold: AnyArray
-) -> None:
-    """Write the codes of a block into one Arrow file; see :func:`write_block`."""
-    import pyarrow as pa
-
-    offsets = pa.array(starts.astype(np.int32))
-    columns = {
-        "coder": pa.ListArray.from_arrays(offsets, pa.array(coder.astype(np.int32))),
-        "label": pa.ListArray.from_arrays(offsets, pa.array(label.astype(np.int32))),
-        "gold": pa.array(gold.astype(np.int32)),
-    }
-    batch = pa.record_batch(columns)
-    with (
-        pa.OSFile(str(path), "wb") as file,
-        pa.ipc.new_file(file, batch.schema) as writer,
-    ):
-        writer.write_batch(batch)
+@contextmanager
+def column(
+    folder: Path, name: str, shape: tuple[int, ...], dtype: type = np.int32
+) -> Iterator[Callable[[AnyArray], object]]:
+    """Yield a function that appends values to a new column of `shape`."""
+    # written, not mapped: a mapped file on a full disk ends the process
+    about = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+    with (folder / f"{name}.npy").open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, about)
+        yield lambda values: file.write(np.ascontiguousarray(values, dtype).data)
 
 
-def labels_path(folder: Path, number: int) -> Path:
-    """Return the path of the codes of a block."""
-    return folder / "labels" / f"{number:06d}.arrow"
-
-
-def expanded_path(folder: Path, number: int) -> Path:
-    """Return the path of the codes of a block that include whether coders answered."""
-    return folder / "expanded" / f"{number:06d}.arrow"
-
-
-def items_path(folder: Path, number: int) -> Path:
-    """Return the path of the item names of a block."""
-    return folder / "items" / f"{number:06d}.parquet"
+def items_path(folder: Path) -> Path:
+    """Return the path of the item names, a row group per block."""
+    return folder / "items.parquet"

@@ -183,8 +183,8 @@ class WriteTruth:
         from annomodels.kernels.products import entropies
 
         number = partition.number
-        with pq.ParquetFile(items_path(Path(self.scan), number)) as file:
-            about = file.read(use_threads=False)
+        with pq.ParquetFile(items_path(Path(self.scan))) as file:
+            about = file.read_row_group(number, use_threads=False)
         if isinstance(result, ItemMeans):
             p, entropy = result.p_truth, result.conditional_entropy
             mcse: Floats | None = result.p_truth_mcse.max(axis=1)

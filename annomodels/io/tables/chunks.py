@@ -74,24 +74,6 @@ class File:
                     fractional |= {name for name in floats if _is_fractional(batch.column(name))}
         return fractional
 
-    def sample(self, name: str, fractional: set[str], groups: int, rows: int) -> list[Any]:
-        """Sample cells of a column across a Parquet file, or from the start of a text file."""
-        if self.delimiter:
-            chunk = next(self.chunks({"item": name}, fractional), None)
-            return (
-                [] if chunk is None else [chunk.columns["item"].slice(0, rows).dictionary_decode()]
-            )
-        out = []
-        with guarded(self.name), pq.ParquetFile(self.path) as file:
-            n = file.num_row_groups
-            for group in sorted({int(g) for g in np.linspace(0, n - 1, min(groups, n))}):
-                batch = next(file.iter_batches(ROWS, [group], columns=_columns([name])), None)
-                if batch is not None:
-                    chosen = np.linspace(0, len(batch) - 1, min(rows, len(batch))).astype(int)
-                    some_rows = batch.take(pa.array(np.unique(chosen)))
-                    out.append(_column(some_rows, name, fractional).dictionary_decode())
-        return out
-
     def head(self, rows: int) -> dict[str, list[str]]:
         chunk = next(self.chunks({name: name for name in self.header}, set()), None)
         columns = {} if chunk is None else chunk.columns

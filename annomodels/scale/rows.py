@@ -1,0 +1,192 @@
+"""Rows of a scan in a DuckDB database, which moves what exceeds its memory to a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from annomodels.data.validation import SHOWN
+from annomodels.errors import Problem
+from annomodels.io.border import first_line, library
+from annomodels.io.writing import OutputError
+from annomodels.scale.naturalorder import keys_of
+from annomodels.types import AnyArray, Ints
+
+MEMORY = "1GB"
+THREADS = 4  # maximum, because each needs memory of its own
+BATCH = 1 << 19
+# a row without a label has code -1; one with the m-th label that is not a class, SILENT - m
+SILENT = -2
+
+# All rows of an annotation id but the first.
+AGAIN = """
+create table again as select row, label from rows where once > 0
+qualify row_number() over (partition by item, once order by row) > 1
+"""
+# `gold` is the first known truth; `two` is true of items with another one.
+ITEMS = f"""
+create table items as select
+    item,
+    count(*) filter (label >= 0) as n,
+    count(*) filter (label <= {SILENT}) as silent,
+    coalesce(arg_min(gold, row) filter (gold >= 0), -1) as gold,
+    coalesce(min(gold) filter (gold >= 0) < max(gold), false) as two
+from rows group by item
+"""
+NAMES = """
+create table names as select
+    item, (row_number() over (order by order_key(item), item) - 1)::integer as number, n, gold, two
+from items where n > 0
+"""
+TWO_TRUTHS = f"""
+select item, min(row) from rows join (
+    select item, gold as first, number from names where two order by number limit {SHOWN}
+) using (item)
+where gold >= 0 and gold <> first group by item, number order by number
+"""
+LABELS = """
+select number, code as coder, label from rows join names using (item) join codes using (coder)
+where label >= 0 order by number, code, row
+"""
+ANSWERS = f"""
+select number, code as coder, ({SILENT} - label)::integer as kind
+from rows join names using (item) join codes using (coder)
+where label <= {SILENT} order by number, code, kind
+"""
+
+
+class Rows:
+    """Coded rows: item (its name), coder, label, row (its number), and perhaps gold and once."""
+
+    def __init__(self, folder: Path) -> None:
+        duckdb = library("duckdb", "duckdb", "A file that is fitted block by block")
+        how = {
+            "memory_limit": MEMORY,
+            "threads": min(THREADS, os.cpu_count() or 1),
+            "temp_directory": str(folder),
+        }
+        self._failure: type[Exception] = duckdb.Error
+        self._db = duckdb.connect(":memory:", config=how)
+        self._db.create_function("order_key", keys_of, ["VARCHAR"], "BLOB", type="arrow")
+        self._folder = folder
+        self._names: frozenset[str] = frozenset()
+
+    def close(self) -> None:
+        """Close the database, which frees its memory and its files."""
+        self._db.close()
+
+    def add(self, columns: Mapping[str, object]) -> None:
+        """Add rows; all calls give the same columns."""
+        with self._given("batch", columns):
+            if not self._names:
+                self._run("create table rows as select * from batch limit 0")
+            self._run("insert into rows by name select * from batch")
+        self._names = frozenset(columns)
+
+    def dropped(self) -> tuple[int, int]:
+        """Drop rows that repeat an annotation id; return their number, and that without a label."""
+        if "once" not in self._names:
+            return 0, 0
+        self._run(AGAIN)
+        self._run("delete from rows where row in (select row from again)")
+        ((n, skips),) = self._list("select count(*), count(*) filter (label = -1) from again")
+        return n, skips
+
+    def used_truths(self, wanted: Ints) -> set[int]:
+        """Return which of the wanted truths, by number, labeled items have."""
+        with self._given("wanted", {"gold": wanted}):
+            found = self._list(
+                "select distinct gold from rows join wanted using (gold)"
+                "where item in (select item from rows where label >= 0)"
+            )
+        return {gold for (gold,) in found}
+
+    def number_items(self, codes: AnyArray) -> tuple[int, int]:
+        """Sort labeled items, number them, and take `codes` [coder], -1 if left out.
+
+        Return how many items have no label, and how many only labels that are no class.
+        """
+        if "gold" not in self._names:
+            self._run("alter table rows add column gold integer default -1")
+        self._run(ITEMS)
+        self._run(NAMES)
+        coder = np.flatnonzero(codes >= 0).astype(np.int32)
+        with self._given("given", {"coder": coder, "code": codes[coder].astype(np.int32)}):
+            self._run("create table codes as select * from given")
+        without = "select count(*) filter (silent = 0), count(*) filter (silent > 0) from items"
+        ((unlabelled, silent),) = self._list(f"{without} where n = 0")
+        self._run("drop table items")
+        return unlabelled, silent
+
+    def sizes(self) -> tuple[Ints, Ints]:
+        """Return the number of labels and the truth of each item, shape [item]."""
+        found = [
+            (batch["n"], batch["gold"])
+            for batch in self._batches("select n, gold from names order by number")
+        ]
+        n, gold = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return n.astype(np.int64), gold
+
+    def names(self, first: int, end: int) -> pa.Array:
+        """Return the names of a range of items."""
+        wanted = f"select item from names where number >= {first} and number < {end}"
+        with self._said():
+            table = self._db.sql(f"{wanted} order by number").to_arrow_table()
+        return table["item"].combine_chunks()
+
+    def two_truths(self) -> tuple[int, list[tuple[str, int]]]:
+        """Return the number of items with two truths, and first ones with the row of the second."""
+        ((n,),) = self._list("select count(*) from names where two")
+        return n, self._list(TWO_TRUTHS) if n else []
+
+    def labels(self) -> Iterator[dict[str, AnyArray]]:
+        """Yield number (of the item), coder and label, sorted by item, coder and row."""
+        return self._batches(LABELS)
+
+    def answers(self) -> dict[str, AnyArray]:
+        """Return number, coder and kind of all answers that are no class, sorted by these."""
+        found = list(self._batches(ANSWERS))
+        none = np.zeros(0, dtype=np.int32)
+        return {
+            name: np.concatenate([none, *(part[name] for part in found)])
+            for name in ("number", "coder", "kind")
+        }
+
+    def _batches(self, query: str) -> Iterator[dict[str, AnyArray]]:
+        with self._said():
+            for batch in self._db.sql(query).to_arrow_reader(BATCH):
+                yield {name: batch.column(name).to_numpy() for name in batch.schema.names}
+
+    def _run(self, query: str) -> None:
+        with self._said():
+            self._db.execute(query)
+
+    def _list(self, query: str) -> list[Any]:
+        with self._said():
+            found: list[Any] = self._db.execute(query).fetchall()
+        return found
+
+    @contextmanager
+    def _given(self, name: str, columns: Mapping[str, object]) -> Iterator[None]:
+        self._db.register(name, pa.table(dict(columns)))
+        yield
+        self._db.unregister(name)
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        """Replace a failure, for lack of memory or disk space, by one sentence and its remedy."""
+        try:
+            yield
+        except self._failure as error:
+            what = f"The labels cannot be sorted here: {first_line(error)}."
+            remedy = (
+                "Free memory and disk space, or sort them on a larger disk: set TMPDIR, or cache "
+                "to a folder there."
+            )
+            raise OutputError(Problem(what, str(self._folder.parent), remedy)) from error
