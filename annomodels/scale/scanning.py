@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -150,6 +151,9 @@ def scan(
         target = keeper.folder / "scan"
     else:
         target = Path(os.path.realpath(cache)) if os.path.islink(cache) else Path(cache)
+        if target.exists() and not target.is_dir():
+            what, remedy = "The cache must be a folder, but this is a file.", "Give a new folder."
+            raise OutputError(Problem(what, str(cache), remedy))
         kept = _kept(target, request.fingerprint)
         if kept is not None:
             (progress or silent)("reading", 1.0, "found in the cache")
@@ -159,12 +163,8 @@ def scan(
     try:
         with reporting(progress) as tell:
             request = replace(request, tell=tell)
-            before = request.fingerprint
-            intake = _read(request, work / "spill")
-            if replace(request).fingerprint != before:
-                what = "The labels changed while they were read."
-                remedy = "Wait until the files are complete, then run this again."
-                raise AnnotationError(Problem(what, request.source, remedy))
+            with _refusing_changes(request):
+                intake = _read(request, work / "spill")
             save_scan(_sorted(request, work, *intake))
         _move(work, target)
     finally:
@@ -209,6 +209,22 @@ class _Request:
         """Name of the files in messages."""
         first, n = self.paths[0], len(self.paths)
         return shown(first.name) if n == 1 else f"{shown(first.parent)} ({n} files)"
+
+
+@contextmanager
+def _refusing_changes(request: _Request) -> Iterator[None]:
+    """Refuse files that change in the block; that is then also the reason of other problems."""
+    before, found = request.fingerprint, None
+    try:
+        yield
+    except AnnotationError as error:
+        found = error
+    if replace(request).fingerprint != before:
+        what = "The labels changed while they were read."
+        remedy = "Wait until the files are complete, then run this again."
+        raise AnnotationError(Problem(what, request.source, remedy)) from found
+    if found is not None:
+        raise found
 
 
 def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[str]]:

@@ -203,11 +203,13 @@ def test_a_cache_is_used_again_until_the_files_change(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.parquet", "kept"]
 
 
-def test_a_cache_of_another_version_is_written_anew(tmp_path: Path) -> None:
+def test_a_cache_of_another_version_is_written_anew(tmp_path: Path, monkeypatch) -> None:
     table(100).to_parquet(tmp_path / "a.parquet")
-    first = scan(tmp_path / "a.parquet", cache=tmp_path / "kept")
+    with monkeypatch.context() as other:
+        other.setattr("annomodels.scale.scanned.VERSION", 999)
+        first = scan(tmp_path / "a.parquet", cache=tmp_path / "kept")
     about = tmp_path / "kept" / "scan.json"
-    about.write_text(about.read_text().replace('"version": ', '"version": 9'))
+    assert '"version": 999' in about.read_text()
     assert repr(scan(tmp_path / "a.parquet", cache=tmp_path / "kept")) == repr(first)
     assert '"version": 9' not in about.read_text()
 
@@ -317,37 +319,95 @@ def test_no_way_to_treat_repeats_is_refused(tmp_path):
         am.scan(path, repeats="keep")
 
 
-@pytest.mark.parametrize("damage", ["overwritten", "cut", "gone"])
+BLOCKS = ["overwritten", "cut", "gone", "a folder", *(["a pipe"] if os.name == "posix" else [])]
+FIELDS = ["null", "[]", "[" * 100_000, '{"version": 7}', "\0", ""]
+
+
+@pytest.mark.parametrize("damage", [*BLOCKS, *FIELDS, "counts", "another file"])
 def test_a_damaged_cache_is_sorted_again(tmp_path, damage):
-    path = tmp_path / "votes.csv"
+    path, about = tmp_path / "votes.csv", tmp_path / "cache" / "scan.json"
     path.write_text(table(400).to_csv(index=False))
     options = {"repeats": "all", "cache": tmp_path / "cache"}
-    first = am.scan(path, **options).to_annotations()
-    for block in (tmp_path / "cache").glob("*/*"):
-        if damage == "gone":
-            block.unlink()
-        elif damage == "cut":
-            block.write_bytes(block.read_bytes()[:2])
-        else:
-            whole = block.read_bytes()
+    first = am.scan(path, **options)
+    kept = about.read_bytes()
+    if damage == "another file":
+        (tmp_path / "cache" / "labels" / "other").touch()
+    elif damage == "counts":
+        about.write_text(about.read_text().replace('"most": ', '"most": -'))
+    elif damage in FIELDS:
+        about.write_text(damage)
+    for block in (tmp_path / "cache").glob("*/*") if damage in BLOCKS else ():
+        whole = block.read_bytes()
+        block.unlink()
+        if damage == "cut":
+            block.write_bytes(whole[:2])
+        elif damage == "a folder":
+            block.mkdir()
+        elif damage == "a pipe":
+            os.mkfifo(block)
+        elif damage == "overwritten":
             middle = len(whole) // 2
             block.write_bytes(whole[:middle] + b"\xff" * 20 + whole[middle + 20 :])
-    again = am.scan(path, **options).to_annotations()
-    assert again.fingerprint == first.fingerprint
+    again = am.scan(path, **options)
+    assert repr(again) == repr(first)
+    assert again.to_annotations().fingerprint == first.to_annotations().fingerprint
+    assert about.read_bytes() == kept
 
 
-def test_labels_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch):
-    path = tmp_path / "votes.csv"
+def test_a_cache_that_is_a_file_stays(tmp_path):
+    path, cache = tmp_path / "votes.csv", tmp_path / "cache"
     path.write_text(table(400).to_csv(index=False))
+    cache.write_text("mine")
+    with pytest.raises(OutputError, match="this is a file"):
+        am.scan(path, repeats="all", cache=cache)
+    assert cache.read_text() == "mine"
+
+
+def append(path: Path) -> None:
+    with path.open("a") as file:
+        file.write("t1,new,no,yes\n")
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, 1001)
+
+
+def overwrite(path: Path) -> None:
+    """Change a byte, and leave the size and the time as they were."""
+    about, whole = path.stat(), path.read_bytes()
+    middle = whole.rindex(b"no", 0, len(whole) // 2)
+    path.write_bytes(whole[:middle] + b"ye" + whole[middle + 2 :])
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize("change", [append, cut, overwrite, remove])
+@pytest.mark.parametrize("late", [False, True])
+def test_labels_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch, change, late):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(40_000).to_csv(index=False))
     read = scanning._read
 
-    def growing(request, folder):
-        found = read(request, folder)
-        with path.open("a") as file:
-            file.write("t1,new,no,yes\n")
-        return found
+    def changing(request, folder):
+        if late:
+            found = read(request, folder)
+        change(path)
+        return found if late else read(request, folder)
 
-    monkeypatch.setattr(scanning, "_read", growing)
-    with pytest.raises(am.errors.AnnotationError, match="changed while they were read"):
+    monkeypatch.setattr(scanning, "_read", changing)
+    reason = "No such file" if change is remove else "changed while they were read"
+    with pytest.raises(am.errors.AnnotationError, match=reason):
         am.scan(path, repeats="all", cache=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no time of the last change of any kind")
+def test_a_cache_is_not_used_for_labels_that_changed_behind_their_time(tmp_path):
+    path, options = tmp_path / "votes.csv", {"repeats": "all", "cache": tmp_path / "cache"}
+    path.write_text(table(40_000).to_csv(index=False))
+    first = am.scan(path, **options)
+    overwrite(path)
+    assert am.scan(path, **options).fingerprint != first.fingerprint
