@@ -94,11 +94,11 @@ def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Prob
 
 def _problems_of_new(folder: Path) -> list[Problem]:
     """Return why a new folder cannot be created."""
-    if folder.is_symlink():
-        return [_dangling(folder)]
     if folder.exists():
         return [Problem(_NO_FILE, str(folder), _OTHER)]
-    there = next(parent for parent in folder.absolute().parents if os.path.exists(parent))
+    if folder.is_symlink():
+        return [_dangling(folder)]
+    there = next(parent for parent in folder.parents if os.path.exists(parent))
     if not there.is_dir():
         what = "The output folder cannot be created: a part of its path is a file."
         return [Problem(what, str(there), _OTHER)]

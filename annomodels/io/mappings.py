@@ -486,9 +486,9 @@ def is_decisions(path: str | os.PathLike[str]) -> bool:
 
 def _rows(given: object) -> tuple[list[Row], str]:
     """Return number, item, label, decision, fit and note of each row; [] for other tables."""
-    is_path = isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json")
-    if not is_path and not hasattr(given, "columns"):
-        return [], "gold"
+    is_path = isinstance(given, (str, os.PathLike))
+    if str(given).lower().endswith(".json") if is_path else not hasattr(given, "columns"):
+        return [], name_of(cast("str", given)) if is_path else "gold"
     table = rows_of(given, "decisions")
     header = table.header
     if not {"item", "label", "decision"} <= set(header):

@@ -151,7 +151,7 @@ def scan(
         target = keeper.folder / "scan"
     else:
         target = Path(os.path.realpath(cache)) if os.path.islink(cache) else Path(cache)
-        if target.exists() and not target.is_dir():
+        if os.path.lexists(target) and not target.is_dir():
             what, remedy = "The cache must be a folder, but this is a file.", "Give a new folder."
             raise OutputError(Problem(what, str(cache), remedy))
         kept = _kept(target, request.fingerprint)
@@ -343,7 +343,9 @@ def _kept(target: Path, fingerprint: str) -> Scanned | None:
 def _move(work: Path, target: Path) -> None:
     """Move the complete folder to its target, replacing an older scan."""
     old = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    if target.exists():
-        os.replace(target, old / "old")
-    os.replace(work, target)
-    shutil.rmtree(old, ignore_errors=True)
+    try:
+        if target.exists():
+            os.replace(target, old / "old")
+        os.replace(work, target)
+    finally:
+        shutil.rmtree(old, ignore_errors=True)

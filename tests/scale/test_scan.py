@@ -354,13 +354,18 @@ def test_a_damaged_cache_is_sorted_again(tmp_path, damage):
     assert about.read_bytes() == kept
 
 
-def test_a_cache_that_is_a_file_stays(tmp_path):
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_cache_that_is_no_folder_stays(tmp_path, linked):
     path, cache = tmp_path / "votes.csv", tmp_path / "cache"
     path.write_text(table(400).to_csv(index=False))
-    cache.write_text("mine")
+    if linked:  # to itself
+        cache.symlink_to(cache)
+    else:
+        cache.write_text("mine")
     with pytest.raises(OutputError, match="this is a file"):
         am.scan(path, repeats="all", cache=cache)
-    assert cache.read_text() == "mine"
+    assert cache.is_symlink() or cache.read_text() == "mine"
+    assert sorted(tmp_path.iterdir()) == [cache, path]
 
 
 def append(path: Path) -> None:
