@@ -432,7 +432,8 @@ def drawn_items(place: Path) -> set[str]:
 
     with suppress(AnnotationError, KeyError, TypeError):
         saved = json_value(decoded(raw_bytes(place), place.name), place.name)
-        return {str(item) for each in saved["rounds"] for item in each}
+        rounds = [each for each in saved["rounds"] if isinstance(each, list)]
+        return {str(item) for each in rounds for item in each}
     return set()
 
 

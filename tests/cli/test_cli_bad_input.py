@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import errno
+import re
 from pathlib import Path
 
 import pytest
+
+from annomodels.cli.main import COMMANDS, load_command
+from annomodels.cli.options import Named
 
 LONG = "x" * 10_000
 
@@ -98,3 +102,82 @@ def test_a_folder_that_may_not_be_written_to(votes, tmp_path, call, monkeypatch)
         done = call(*words)
         assert done.code == 2
         assert "no permission to write" in done.err
+
+
+# -- names that are empty, and files of true labels that are none -----------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_empty_name_is_refused_and_never_means_this_folder(command) -> None:
+    """An unset variable of a script gives an empty name."""
+    found = {param: re.split(r"\W+", param.metavar or "") for param in load_command(command).params}
+    named = [
+        param
+        for param, words in found.items()
+        if {"FILE", "FOLDER", "FIT", "FILES"} & {*words} or param.name in ("data", "fit")
+    ]
+    loose = [param.opts for param in named if not isinstance(param.type, Named)]
+    assert [opts for opts in loose if opts != ["--config"]] == []
+
+
+def test_no_command_reads_this_folder_for_an_empty_name(call, votes, monkeypatch) -> None:
+    monkeypatch.chdir(votes.parent)
+    for words in (["check", ""], ["run", votes, "--truth", ""], ["check", votes, "--read",
+                  "codebook="], ["check", votes, "--config", ""]):  # fmt: skip
+        done = call(*words)
+        assert done.code in (2, 3), words
+        assert "fix:" in done.err
+        assert [path.name for path in votes.parent.iterdir()] == ["votes.csv"]
+
+
+TRUTHS = {
+    "deep.json": "[" * 100_000,
+    "deep objects.json": '{"a":' * 50_000,
+    "design.json": '{"rounds": [["t1", "t2"]]}',
+    "header.csv": "item,label\n",
+    "other study.csv": "item,label\ndoc1,pos\ndoc2,neg\n",
+    "unknown item.csv": "item,label\nt1,pos\nt99,neg\n",
+    "twice.csv": "item,label\nt1,pos\nt1,neg\n",
+    "nothing judged.csv": "item,label\nt1,\nt2,\n",
+    "labels.csv": "item,coder,label\nt1,ana,pos\nt1,ben,neg\n",
+    "not text.csv": "\0\1\2",
+    "empty.csv": "",
+    "null.json": "null",
+    "number.json": "5",
+    "rounds.json": '{"rounds": "yes"}',
+}
+
+
+@pytest.mark.parametrize("use", [None, "fit", "test", "audit"])
+@pytest.mark.parametrize("name", TRUTHS)
+def test_true_labels_that_are_none_are_refused_before_the_fit(
+    name, use, votes, tmp_path, call
+) -> None:
+    path = tmp_path / name
+    path.write_text(TRUTHS[name])
+    if name == "unknown item.csv" and use == "test":
+        pytest.skip("true labels of more items than the data have may test a fit")
+    words = [
+        "run",
+        votes,
+        "-o",
+        tmp_path / "out",
+        "--truth",
+        path,
+        *(["--use", use] if use else []),
+    ]
+    done = call(*words)
+    assert done.code in (2, 3), done.err
+    assert "fix:" in done.err or "Give the judged items" in done.err
+    assert name in done.err
+    assert "Fitting" not in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_a_file_of_options_that_is_none(votes, tmp_path, call) -> None:
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 50_000)
+    for path, words in ((tmp_path / "deep.toml", "is not TOML"), ("/dev/zero", "device")):
+        done = call("check", votes, "--config", path)
+        assert done.code in (2, 3)
+        assert words in done.err
