@@ -221,6 +221,8 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
 
     def take(number: int, frame: object) -> None:
         nonlocal noted
+        if Interrupts.is_echo():
+            return
         if noted or Interrupts.taken:
             from annomodels.cli.places import leave_all
 

@@ -35,7 +35,7 @@ from annomodels.io.tables.keys import Names, parts_of, said_key
 from annomodels.io.tables.options import check_choice
 from annomodels.io.tables.plain import ids_column, is_text_of_items, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
-from annomodels.io.writing import OutputError
+from annomodels.io.writing import OutputError, named
 from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
@@ -158,15 +158,17 @@ def scan(
         if kept is not None:
             (progress or silent)("reading", 1.0, "found in the cache")
             return kept
-    target.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    place = tempfile.gettempdir() if cache is None else cache
+    with named(place):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        with reporting(progress) as tell:
+        with named(place), reporting(progress) as tell:
             request = replace(request, tell=tell)
             with _refusing_changes(request):
                 intake = _read(request, work / "spill")
             save_scan(_sorted(request, work, *intake))
-        _move(work, target)
+            _move(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return load_scan(target, keeper)

@@ -181,3 +181,67 @@ def test_a_file_of_options_that_is_none(votes, tmp_path, call) -> None:
         done = call("check", votes, "--config", path)
         assert done.code in (2, 3)
         assert words in done.err
+
+
+def test_files_that_are_named_and_missing_or_strange_are_named(
+    votes, saved, tmp_path, call
+) -> None:
+    (tmp_path / "among.csv").write_text("item\n1\nother\n")
+    done = call("audit", saved, "--among", tmp_path / "among.csv", "-o", tmp_path / "a.csv")
+    assert done.code == 3
+    assert "1 item not in the data: 'other'" in done.err
+    assert "among.csv" in done.err
+    done = call("agree", votes, "--distance", tmp_path / "none.csv")
+    assert done.code == 3
+    assert "does not exist" in done.err
+    assert "none.csv" in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["gold", "coders", "report", "next", "audit", "estimate"])
+def test_a_fit_of_streamed_labels_says_what_it_lacks(command, votes, tmp_path, call) -> None:
+    out = tmp_path / "out"
+    how = ("--stream", "--engine", "em", "--model", "dawid-skene", "--no-report")
+    assert call("run", votes, "-o", out, *how).code == 0
+    more = {"report": ["-o", tmp_path / "r.html"], "estimate": ["--truth", votes]}
+    for path in (out, out / "fit.nc"):
+        done = call(command, path, *more.get(command, []))
+        assert done.code == 2
+        assert "without its labels. Its tables are in its folder" in done.err
+
+
+CONLL = "\n".join(
+    [
+        "#begin document (a); part 000",
+        *(f"a 0 {n} w * ({n % 2})" for n in range(12)),
+        "#end document",
+    ]
+)
+STREAM = ("--stream", "--engine", "em", "--model", "dawid-skene", "--no-report")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["run", "stream", "cache", "coref", "check", "simulate"])
+def test_a_disk_that_is_really_full_is_named_as_it_was_given(
+    case, votes, tmp_path, call, small_disk
+) -> None:
+    for name in "xy":
+        (tmp_path / f"{name}.conll").write_text(CONLL)
+    (small_disk / "filler").write_bytes(b"x" * (4096 if case in ("run", "coref") else 28_000))
+    out = small_disk / "out"
+    words = {
+        "run": ["run", votes, "-o", out, "--model", "hierarchical", "--draws", 60, "--chains", 2],
+        "stream": ["run", votes, "-o", out, *STREAM],
+        "cache": ["run", votes, "-o", tmp_path / "o", *STREAM, "--cache", out],
+        "coref": ["coref", f"x={tmp_path}/x.conll", f"y={tmp_path}/y.conll", "-o", out],
+        "check": ["datasets", "caries", "-o", out],
+        "simulate": ["simulate", "--items", 5000, "-o", out],
+    }
+    done = call(*words[case])
+    assert done.code == 3, done.err
+    assert "The disk is full" in done.err
+    assert f"where: {out}" in done.err
+    assert ".annomodels-run" not in done.err
+    left = {path.name for path in small_disk.iterdir()} - {"filler"}
+    assert not left or (left == {"out"} and "The fit is saved" in done.err)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,21 @@ def test_ctrl_c_while_sampling_keeps_what_was_sampled(
     assert 0 < fit.tree.attrs["draws"] < draws
     assert len(list((tmp_path / "out").iterdir())) == 6
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_comes_twice_at_once_is_one(tmp_path: Path, number: int) -> None:
+    """``timeout`` and make pass on a signal that the whole group of processes has got already."""
+    few = ("--model", "hierarchical", "--chains", 2, "--draws", 100_000, "--no-report")
+    process = start("run", "dataset:crowd", "-o", tmp_path / "out", *few)
+    wait_for(process, "sampling")
+    process.send_signal(number)
+    time.sleep(0.01)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=900)
+    assert process.returncode == 130
+    assert "the draws so far are kept" in err
+    assert (tmp_path / "out" / "gold.csv").exists()
 
 
 def test_ctrl_c_elsewhere_is_one_sentence(tmp_path: Path) -> None:

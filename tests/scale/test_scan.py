@@ -289,6 +289,7 @@ def test_a_column_named_question_may_hold_the_items(tmp_path: Path) -> None:
 def test_files_that_libraries_choke_on_are_a_problem_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "long.csv").write_text(f'item,coder,label,"{"x" * 150_000}"\na,b,c,d\n')
     assert scan(tmp_path / "long.csv").coders == ("b",)
+    (tmp_path / "long row.csv").write_text("item,coder,label\na,b," + "x" * 40_000_000 + "\n")
     (tmp_path / "quote.csv").write_text('item,coder,label\na,"' + "x\n" * 100_000)
     table(300).to_parquet(tmp_path / "damaged.parquet")
     data = (tmp_path / "damaged.parquet").read_bytes()
@@ -300,6 +301,8 @@ def test_files_that_libraries_choke_on_are_a_problem_of_the_file(tmp_path: Path)
     for name in ("quote.csv", "damaged.parquet", "lists.parquet"):
         with pytest.raises(AnnotationError, match=name):
             scan(tmp_path / name)
+    with pytest.raises(AnnotationError, match="A row has more than 16 MB"):
+        scan(tmp_path / "long row.csv")
 
 
 def test_a_ragged_row_that_is_not_utf_8_is_an_error_and_nothing_else(
