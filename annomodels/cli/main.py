@@ -196,6 +196,9 @@ def main(args: Sequence[str] | None = None) -> int:
             if _is_closed_pipe(error):
                 close_quietly(sys.stdout)
                 return DONE
+            # a library may have run text (dataclasses do) when the signal came: Python notes that
+            # the text was interrupted, and ends with the signal unless other text is run
+            exec("")
             return explain(error, session)
         finally:
             _drop_unwritten()

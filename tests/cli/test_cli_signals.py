@@ -181,3 +181,21 @@ import annomodels.__main__; print(*sorted(set(sys.modules) - before))"""
     own = {name for name in loaded if name.startswith("annomodels")}
     assert own <= {f"annomodels{end}" for end in ("", ".__main__", ".cli", "._version")}
     assert not loaded & {"pathlib", "typing", "re", "click", "numpy"}, loaded
+
+
+EXEC = """
+import sys
+from annomodels.cli import main
+main._run = lambda *_: exec("raise KeyboardInterrupt")
+sys.exit(main.main(["check", "dataset:trains"]))
+"""
+
+
+def test_a_signal_while_a_library_runs_text_ends_with_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "interrupted.py").write_text(EXEC)
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        capture_output=True, text=True, timeout=900, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 130
+    assert done.stderr == "error: Interrupted. No output is incomplete.\n"
