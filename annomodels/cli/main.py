@@ -219,12 +219,12 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
     from annomodels.engines.settings import SIGNALS, Interrupts
 
     before: dict[int, Any] = {}
-    noted = Interrupts.taken = False
+    noted = over = Interrupts.taken = False
     answered, Interrupts.answered = Interrupts.answered, True
 
     def take(number: int, frame: object) -> None:
         nonlocal noted
-        if Interrupts.is_echo():
+        if over or Interrupts.is_echo():
             return
         if noted or Interrupts.taken:
             from annomodels.cli.places import leave_all
@@ -244,6 +244,7 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
     try:
         yield
     finally:
+        over = True
         Interrupts.answered = answered
         for number, handler in before.items():  # a late Ctrl-C must not disturb the exit
             done = noted or handler == leave_at_once

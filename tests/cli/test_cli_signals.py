@@ -180,7 +180,7 @@ import annomodels.__main__; print(*sorted(set(sys.modules) - before))"""
     assert "annomodels.__main__" in loaded
     own = {name for name in loaded if name.startswith("annomodels")}
     assert own <= {f"annomodels{end}" for end in ("", ".__main__", ".cli", "._version")}
-    assert not loaded & {"pathlib", "typing", "re", "click", "numpy"}, loaded
+    assert not loaded & {"pathlib", "typing", "re", "enum", "signal", "click", "numpy"}, loaded
 
 
 EXEC = """
@@ -199,3 +199,33 @@ def test_a_signal_while_a_library_runs_text_ends_with_the_exit_code(tmp_path: Pa
     )  # fmt: skip
     assert done.returncode == 130
     assert done.stderr == "error: Interrupted. No output is incomplete.\n"
+
+
+LATE = """
+import signal, sys
+from annomodels import __main__ as entry
+from annomodels.cli import main
+
+def late(*_):
+    signal.raise_signal(signal.SIGTERM)
+
+real = signal.signal
+if sys.argv.pop() == "restored":
+    def setting(number, new):
+        if getattr(new, "__name__", "") != "take":
+            late()
+        return real(number, new)
+
+    signal.signal = setting
+else:
+    main._drop_unwritten = late
+sys.exit(entry.main())
+"""
+
+
+@pytest.mark.parametrize(("moment", "code"), [("flushed", 130), ("restored", 0)])
+def test_a_signal_after_the_last_line_is_no_traceback(moment: str, code: int) -> None:
+    words = [sys.executable, "-c", LATE, "datasets", moment]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900)
+    assert done.returncode == code, done.stderr
+    assert done.stderr == ""
