@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import _signal as signal  # type: ignore[import-not-found]  # without the slow enumerations
 import sys
 
 from annomodels.cli import leave_at_once
@@ -16,7 +16,10 @@ def main() -> int:
             signal.signal(found, leave_at_once)
     from annomodels.cli.main import main as run
 
-    return run()
+    try:
+        return run()
+    except KeyboardInterrupt:  # while handlers are set, or set back
+        return 130
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import zlib
 from pathlib import Path
@@ -209,3 +211,17 @@ def _seeded_and_tidy(request: pytest.FixtureRequest):
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:
         pyplot.close("all")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Folder on a disk of a few pages."""
+    if os.name != "posix" or os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("only root mounts a disk")
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", str(place)]
+    if subprocess.run(mounted, capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -354,20 +353,6 @@ try:
 except am.errors.AnnomodelsError as error:
     print(str(error).splitlines()[0])
 """
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """Folder on a disk of a few pages."""
-    if os.name != "posix" or os.geteuid() != 0 or not shutil.which("mount"):
-        pytest.skip("only root mounts a disk")
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", str(place)]
-    if subprocess.run(mounted, capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_full_disk_is_a_sentence_and_no_crash(files, small_disk):

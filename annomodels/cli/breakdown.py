@@ -14,7 +14,8 @@ from annomodels.cli.session import note, say, say_notes
 from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
-from annomodels.errors import NotApplicable
+from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.io.border import unreadable
 from annomodels.progress import Progress
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def distance_of(given: str | None, data: Annotations, sets: bool) -> str | list[
             note("note: Distance between sets: masi; change it with --distance.")
         return "masi" if are_sets else None
     if not Path(given).is_file():
+        if Path(given).suffix and (problem := unreadable(Path(given))):
+            raise AnnotationError(problem)
         return given
     from annomodels.io.mappings import distances_from
 

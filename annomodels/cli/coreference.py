@@ -11,9 +11,9 @@ import click
 
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, OneOf, gathered, options_of, pairs, read_key
-from annomodels.cli.places import filled_folder
+from annomodels.cli.places import filled_folder, write_texts
 from annomodels.cli.session import current, note, say_notes, warn
-from annomodels.cli.tables import to_text, write_texts
+from annomodels.cli.tables import to_text
 from annomodels.cli.terminal import Stages
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
@@ -194,5 +194,5 @@ def _silver(fit: Fit, found: LinkFacts, beside: Path, singletons: bool) -> None:
         text, notes = to_text(
             chains, form, "silver", singletons=singletons, probabilities=probabilities
         )
-        (beside / name).write_text(text, encoding="utf-8", newline="\n")
+        write_texts(beside, {name: text})
         say_notes(f"{name}: {sentence}" for sentence in notes)

@@ -17,6 +17,7 @@ from annomodels.cli.options import (
     SHARE,
     Command,
     Job,
+    Named,
     Option,
     all_words,
     common_options,
@@ -31,7 +32,7 @@ from annomodels.cli.options import (
 
 SHARED: dict[str, Option] = {
     "data": data_argument,
-    "fit": click.argument("fit"),
+    "fit": click.argument("fit", type=Named()),
     "seed": seed_option,
     "threshold": option(
         "--threshold", "Minimum probability for a gold label; others are left empty.", SHARE

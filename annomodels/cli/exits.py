@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import shlex
+import tempfile
 import traceback
 
 import click
@@ -99,7 +100,8 @@ def _read(error: BaseException, session: Session) -> tuple[int, str]:
             remedy = "Check the path and the permissions."
             if error.errno in _FULL:
                 what = "The disk is full; the output was not written."
-                remedy = "Make room, or choose another place with -o."
+                where = where or f"the outputs, or temporary files in {tempfile.gettempdir()}"
+                remedy = "Make room, or choose another place with -o or TMPDIR."
             return DATA, str(Problem(what, where, remedy))
         case MemoryError():
             sampling = session.verb in ("fit", "run")

@@ -27,7 +27,7 @@ from annomodels.cli.loading import (
     sorted_truth,
 )
 from annomodels.cli.options import Job
-from annomodels.cli.places import check_folder, filled_folder, write_file
+from annomodels.cli.places import check_folder, filled_folder, write_file, write_texts
 from annomodels.cli.sampling import (
     asked_model,
     exit_code,
@@ -48,7 +48,6 @@ from annomodels.cli.tables import (
     to_json,
     to_text,
     with_left_out,
-    write_texts,
 )
 from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
@@ -209,7 +208,7 @@ def write_outputs(job: Job, facts: Facts, beside: Path, names: Sequence[str]) ->
         checked.join()
         facts.fit.check()
         if METHODS in names:
-            (beside / METHODS).write_text(writing.methods(facts, command), encoding="utf-8")
+            write_texts(beside, {METHODS: writing.methods(facts, command)})
         stages("making the tables", 1.0)
         if REPORT in names:
             stages("drawing the report", 0.0)

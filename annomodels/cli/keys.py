@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -140,11 +139,11 @@ def _from_file(ctx: click.Context, parameter: click.Parameter, path: str | None)
     """Use the options of a file as defaults."""
     if path is None or not isinstance(ctx.command, Spelled):
         return
+    from annomodels.io.border import decoded, raw_bytes
+
     try:
-        found = tomllib.loads(Path(path).read_text("utf-8"))
-    except OSError as error:
-        raise click.BadParameter(f"{path}: {error.strerror}.", param=parameter) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        found = tomllib.loads(decoded(raw_bytes(path), path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         wrong = f"{path} is not TOML: {error}."
         raise click.BadParameter(wrong, param=parameter) from None
     groups: dict[str, dict[str, click.Option]] = {"": {}}

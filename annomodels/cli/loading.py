@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.exits import reason_of
-from annomodels.cli.options import Job, Reading, Truth, changed, flag_of
+from annomodels.cli.options import Job, Named, Reading, Truth, changed, flag_of
 from annomodels.cli.session import current, note, say_notes, warn
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
@@ -58,7 +57,7 @@ def named_data(_: click.Context, __: click.Parameter, words: tuple[str, ...]) ->
     return words[0] if alone else Files(named)
 
 
-data_argument = click.argument("data", nargs=-1, required=True, callback=named_data)
+data_argument = click.argument("data", nargs=-1, required=True, type=Named(), callback=named_data)
 
 
 def named_path(word: str) -> tuple[str | None, str]:
@@ -338,6 +337,11 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
     files: dict[str, list[str]] = {"fit": [], "test": [], "audit": []}
     # the page's command names the design of an audit, since it writes to another folder
     designs = [path for path in truth.paths if path.endswith(".json") and drawn_items(Path(path))]
+    if len(designs) == len(truth.paths):
+        raise click.UsageError(
+            f"--truth {designs[0]} is the design of an audit, without true labels. Give the judged "
+            "items too: --truth audit.csv."
+        )
     for path in truth.paths:
         if path in designs:
             continue
@@ -423,11 +427,14 @@ def designs_for(paths: Sequence[str], name: str) -> list[Path]:
 
 def drawn_items(place: Path) -> set[str]:
     """Return the items of a design; empty for other files, which are refused later."""
-    try:
-        saved = json.loads(place.read_text("utf-8"))
-        return {str(item) for each in saved["rounds"] for item in each}
-    except (OSError, ValueError, KeyError, TypeError):
-        return set()
+    from annomodels.io.border import decoded, raw_bytes
+    from annomodels.io.objects import json_value
+
+    with suppress(AnnotationError, KeyError, TypeError):
+        saved = json_value(decoded(raw_bytes(place), place.name), place.name)
+        rounds = [each for each in saved["rounds"] if isinstance(each, list)]
+        return {str(item) for each in rounds for item in each}
+    return set()
 
 
 def _drawn(

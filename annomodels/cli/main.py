@@ -196,6 +196,9 @@ def main(args: Sequence[str] | None = None) -> int:
             if _is_closed_pipe(error):
                 close_quietly(sys.stdout)
                 return DONE
+            # a library may have run text (dataclasses do) when the signal came: Python notes that
+            # the text was interrupted, and ends with the signal unless other text is run
+            exec("")
             return explain(error, session)
         finally:
             _drop_unwritten()
@@ -216,11 +219,13 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
     from annomodels.engines.settings import SIGNALS, Interrupts
 
     before: dict[int, Any] = {}
-    noted = Interrupts.taken = False
+    noted = over = Interrupts.taken = False
     answered, Interrupts.answered = Interrupts.answered, True
 
     def take(number: int, frame: object) -> None:
         nonlocal noted
+        if over or Interrupts.is_echo():
+            return
         if noted or Interrupts.taken:
             from annomodels.cli.places import leave_all
 
@@ -239,6 +244,7 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
     try:
         yield
     finally:
+        over = True
         Interrupts.answered = answered
         for number, handler in before.items():  # a late Ctrl-C must not disturb the exit
             done = noted or handler == leave_at_once

@@ -140,7 +140,7 @@ def option(
             more.setdefault("metavar", "N")
     if default is not None:
         more |= {"default": default, "show_default": default != ""}
-    if kind is None and more.get("metavar") in ("FILE", "FOLDER", "FIT"):
+    if kind is None and {"FILE", "FOLDER", "FIT"} & {*more.get("metavar", "").split("|")}:
         more.setdefault("type", Named())
     made = click.option(*words, help=help, **more)
 
@@ -214,7 +214,7 @@ def _form(parameter: inspect.Parameter) -> dict[str, Any]:
         return {"metavar": "A,B,...", **(several if default == () else {"callback": split_words})}
     form: dict[str, Any] = {"default": default, "show_default": default is not None}
     if "PathLike" in kind:
-        form["metavar"] = "FILE"
+        form |= {"metavar": "FILE", "type": Named()}
     if kind in ("int", "float"):
         form["metavar"] = "N"
         form["type"] = COUNT if kind == "int" else click.FloatRange(min=0, min_open=True)

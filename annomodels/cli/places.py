@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -24,7 +24,7 @@ class CannotWrite(Problems):
 
 _OTHER = "Choose another place with -o."
 _NO_FOLDER = "The output must be a file, but this is a folder."
-_DISK = "The output must be a file, but this is a disk."
+_DISK = "The output must be a file, but this is a disk or a socket."
 _NO_FILE = "The output must be a folder, but this is a file."
 
 
@@ -79,7 +79,8 @@ def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Prob
         if path.is_dir() != of_parquet:
             return [Problem(_NO_FILE if of_parquet else _NO_FOLDER, str(path), _OTHER)]
         if not (of_parquet or path.is_file()):  # a device or a pipe
-            return [] if not path.is_block_device() else [Problem(_DISK, str(path), _OTHER)]
+            is_none = path.is_block_device() or path.is_socket()
+            return [Problem(_DISK, str(path), _OTHER)] if is_none else []
         if of_parquet and not all(f.suffix == ".parquet" and f.is_file() for f in path.iterdir()):
             what = "This folder contains files that are not outputs of this command."
             return [Problem(what, str(path), _OTHER)]
@@ -94,11 +95,11 @@ def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Prob
 
 def _problems_of_new(folder: Path) -> list[Problem]:
     """Return why a new folder cannot be created."""
-    if folder.is_symlink():
-        return [_dangling(folder)]
     if folder.exists():
         return [Problem(_NO_FILE, str(folder), _OTHER)]
-    there = next(parent for parent in folder.absolute().parents if os.path.exists(parent))
+    if folder.is_symlink():
+        return [_dangling(folder)]
+    there = next(parent for parent in folder.parents if os.path.exists(parent))
     if not there.is_dir():
         what = "The output folder cannot be created: a part of its path is a file."
         return [Problem(what, str(there), _OTHER)]
@@ -127,6 +128,15 @@ def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
 
     with atomic_path(path, force=True) as beside:
         write(beside)
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write text files to a folder that :func:`filled_folder` moves."""
+    from annomodels.io.writing import named
+
+    for name, text in texts.items():
+        with named(folder / name):
+            (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
 RUNNING, LOCK = "annomodels-run", "lock"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annomodels.cli.places import write_texts
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.table import TextRows, text_of
@@ -48,7 +49,7 @@ def keep(shown: Shown, folder: Path) -> None:
         [label_text(name), *(column.get(name, "") for column in columns.values())] for name in items
     ]
     text = text_of([["item", *columns], *rows])
-    (folder / SHOWN).write_text(text, encoding="utf-8", newline="")
+    write_texts(folder, {SHOWN: text})
 
 
 def kept(fit_path: str, data: object) -> Shown | None:

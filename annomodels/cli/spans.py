@@ -12,8 +12,9 @@ import click
 from annomodels.cli.exits import DONE
 from annomodels.cli.loading import stem
 from annomodels.cli.options import Job, Sampling, Writing
+from annomodels.cli.places import write_texts
 from annomodels.cli.session import current, note, say_notes, warn
-from annomodels.cli.tables import csv_texts, emit, emit_text, filed, to_text, write_texts
+from annomodels.cli.tables import csv_texts, emit, emit_text, filed, to_text
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, columns
 from annomodels.data.validation import counted
@@ -73,9 +74,8 @@ def run_of_spans(
         files["estimate.csv"] = to_text(found.table, "csv")
     write_texts(beside, files)
     if not job.no_report:
-        (beside / "report.html").write_text(
-            page(facts, str(fit.tree.attrs["command"]), files), encoding="utf-8", newline="\n"
-        )
+        text = page(facts, str(fit.tree.attrs["command"]), files)
+        write_texts(beside, {"report.html": text})
     return facts
 
 

@@ -12,6 +12,7 @@ import click
 
 from annomodels.cli.loading import PREFIX, asked_of, several
 from annomodels.cli.options import Job, changed, flag_of
+from annomodels.cli.places import write_texts
 from annomodels.cli.sampling import facts_of
 from annomodels.cli.session import note, say_notes
 from annomodels.cli.terminal import Stages
@@ -38,7 +39,7 @@ def save_scan(job: Job, fit: Fit, beside: Path, names: Sequence[str]) -> None:
     about = json.loads((beside / ABOUT).read_text("utf-8"))
     about |= {**sizes_of(fit), **facts_of(fit, fit.check())}
     about |= {"command": fit.tree.attrs["command"], "files": [*names, TRUTH]}
-    (beside / ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
+    write_texts(beside, {ABOUT: json.dumps(about, indent=1)})
     fit.write_gold(beside / GOLD, job.threshold, only_settled=job.threshold is not None)
 
 

@@ -155,11 +155,6 @@ def csv_texts(tables: Mapping[str, pd.DataFrame], spreadsheet: bool) -> dict[str
     return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
 
 
-def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
-
-
 def to_text(table: pd.DataFrame, form: str) -> str:
     """Return a table as text in one of the forms tsv, csv, json, md, tex.
 

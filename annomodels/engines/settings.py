@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -131,6 +132,11 @@ SIGNALS = tuple(
 )
 
 
+# seconds in which a signal may come again: `timeout`, make and others pass on one that the whole
+# group of processes has got already
+ECHO = 0.2
+
+
 class Interrupts:
     """Context that records Ctrl-C, SIGTERM and SIGHUP; a second signal acts at once."""
 
@@ -140,6 +146,7 @@ class Interrupts:
     # recorded signal other than Ctrl-C, which is meant for the process, not for a fit in it
     pending: ClassVar[int] = 0
     answered: ClassVar[bool] = False  # whether this process handles such a signal itself
+    last: ClassVar[float] = -math.inf  # when the last signal came
 
     def __init__(self, watch: bool) -> None:
         self.watch = watch
@@ -163,10 +170,21 @@ class Interrupts:
                 self.before[number] = signal.signal(number, self._note)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
+        if Interrupts.is_echo():
+            return
+        if self.noted:
+            self._restore()
+            signal.raise_signal(number)
+            return
         self.noted = Interrupts.taken = True
         if number != signal.SIGINT:
             Interrupts.pending = number
-        self._restore()
+
+    @classmethod
+    def is_echo(cls) -> bool:
+        """Return True if a signal is the one before again; record when it came."""
+        before, cls.last = cls.last, time.monotonic()
+        return cls.last - before < ECHO
 
     def _restore(self) -> None:
         for number, handler in self.before.items():

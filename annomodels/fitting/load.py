@@ -88,6 +88,8 @@ def load(
             return SpanFit.of_tree(tree)
         except Exception as error:
             raise _no_fit(path, error, tree) from error
+    if "expected_errors" in tree.attrs:
+        raise NotApplicable(_NO_LABELS.format(path))
     known = _model_of(tree, path, model)
     try:
         fitted = data_of(tree)
@@ -97,12 +99,15 @@ def load(
     return Fit(fitted, known, tree)
 
 
+_NO_LABELS = (
+    "{} holds a fit of a scan without its labels. Its tables are in its folder; in Python, give "
+    "the scan too: am.load(path, data=am.scan(...))."
+)
+
+
 def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
     if data is None:
-        raise NotApplicable(
-            f"{folder} holds a fit of a scan without its labels: give the scan too, am.load(path, "
-            "data=am.scan(...))."
-        )
+        raise NotApplicable(_NO_LABELS.format(folder))
     tree = _read(folder / FIT, folder)
     known = _model_of(tree, folder, model)
     try:

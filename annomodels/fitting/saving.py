@@ -12,7 +12,7 @@ from annomodels.data.names import label_text
 from annomodels.engines.settings import Interrupts
 from annomodels.errors import Option, Problem
 from annomodels.io.sealed import write_tree
-from annomodels.io.writing import OutputError, atomic_path
+from annomodels.io.writing import OutputError, atomic_path, named
 
 FIT, TRUTH, ABOUT = "fit.nc", "truth", "about.json"
 
@@ -34,7 +34,7 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
         raise OutputError(Problem("A folder with this name already exists.", str(path), remedy))
     given, path = path, Path(os.path.realpath(path))  # keep a symbolic link
     work = path.with_name(f".{path.name}-{os.getpid()}")
-    with Interrupts(True) as interrupts:
+    with Interrupts(True) as interrupts, named(given):
         try:
             (work / TRUTH).mkdir(parents=True)
             for number in range(len(fit.data.blocks)):

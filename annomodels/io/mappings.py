@@ -284,7 +284,7 @@ def _name(path: str | os.PathLike[str]) -> object:
 
 
 def items_from(path: str | os.PathLike[str], items: Iterable[object] = ()) -> list[str]:
-    """Return the distinct items of a table: its item column, or its only column."""
+    """Return the distinct items of a table, all in `items`: its item column, or its only column."""
     table = _filled(path)
     name, problems = table.checked_item(None, items, "Call it item.")
     if len(table.header) == 1:
@@ -293,7 +293,15 @@ def items_from(path: str | os.PathLike[str], items: Iterable[object] = ()) -> li
         raise AnnotationError(problems)
     else:
         cells = table.cells(name)
-    return list(dict.fromkeys(cell for cell in cells if not is_blank(cell)))
+    found = list(dict.fromkeys(cell for cell in cells if not is_blank(cell)))
+    known = dict.fromkeys(map(label_text, items))
+    if known and (strange := [item for item in found if item not in known]):
+        what = f"{counted(len(strange), 'item')} not in the data: {some(strange)}."
+        remedy = (
+            f"Use the names of the data, such as {some(list(known)[:3])}, or delete these rows."
+        )
+        raise AnnotationError(what, table.source, remedy)
+    return found
 
 
 def item_columns(
@@ -486,9 +494,9 @@ def is_decisions(path: str | os.PathLike[str]) -> bool:
 
 def _rows(given: object) -> tuple[list[Row], str]:
     """Return number, item, label, decision, fit and note of each row; [] for other tables."""
-    is_path = isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json")
-    if not is_path and not hasattr(given, "columns"):
-        return [], "gold"
+    is_path = isinstance(given, (str, os.PathLike))
+    if str(given).lower().endswith(".json") if is_path else not hasattr(given, "columns"):
+        return [], name_of(cast("str", given)) if is_path else "gold"
     table = rows_of(given, "decisions")
     header = table.header
     if not {"item", "label", "decision"} <= set(header):

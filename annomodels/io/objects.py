@@ -76,6 +76,7 @@ def cell_text(value: object) -> object:
 
 KEY = "key"  # field for the name of a record in an object of named records
 LARGE = 200_000_000  # bytes above which a JSON file is streamed
+PIECE = 1 << 22  # bytes read at a time: each looks again at all of a text that is not yet whole
 _PARTS = 50  # list elements whose fields are listed
 DEEPEST = 500  # maximum depth of streamed JSON
 
@@ -100,7 +101,7 @@ def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
     ijson = library("ijson", "ijson", "JSON of more than 200 MB")
     with path.open("rb") as file:
         try:
-            events, builder = ijson.basic_parse(file), ijson.ObjectBuilder()
+            events, builder = ijson.basic_parse(file, buf_size=PIECE), ijson.ObjectBuilder()
             yield from enumerate(_elements(events, source, builder), 1)
         except (ijson.JSONError, UnicodeDecodeError) as error:
             what = f"This is not JSON: {(str(error).splitlines() or ['damaged'])[0]}"

@@ -65,25 +65,34 @@ def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[P
     target = Path(path)
     _refuse(target, force)
     tag, ending = f".{target.stem[:40]}-", "".join(target.suffixes[-2:])
-    folder = Path(tempfile.gettempdir()) if _is_stream(target) else _followed(target).parent
+    is_stream = _is_stream(target)
+    folder = Path(tempfile.gettempdir()) if is_stream else _followed(target).parent
     temporary = folder / f"{tag}{secrets.token_hex(4)}{ending}"
     try:
-        try:
+        with named(folder if is_stream else target):
             _clear(folder, tag, ending)
             with temporary.open("xb") as mine:
                 hold(mine)
                 yield temporary
-                put(temporary, target, force)
-        except OutputError:
-            raise
-        except OSError as error:
-            known = _SENTENCES.get(error.errno or 0)
-            if known is None:
-                raise
-            raise OutputError(Problem(known[0], str(target), known[1])) from error
+                with named(target):
+                    put(temporary, target, force)
     finally:
         if temporary.exists():
             temporary.unlink()
+
+
+@contextmanager
+def named(target: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise errors of the disk as sentences about an output, not about a temporary file of it."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        known = _SENTENCES.get(error.errno or 0)
+        if known is None:
+            raise
+        raise OutputError(Problem(known[0], str(target), known[1])) from error
 
 
 def _is_stream(target: Path) -> bool:

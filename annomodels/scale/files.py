@@ -77,13 +77,15 @@ def columns_of(
 
 
 def fingerprint_of(files: Iterable[Path], said: object) -> str:
-    """Return 12 hexadecimal digits that depend on `said` and name, size, time, ends of files."""
+    """Return 12 hexadecimal digits that depend on `said` and name, size, times, ends of files."""
     digest = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode())
     for path in files:
         with guarded(shown(path)):
             about = path.stat()
             name = os.fsencode(path.resolve())
-            digest.update(name + f"\0{about.st_size}\0{about.st_mtime_ns}\0".encode())
+            # the time of the last change of any kind, since programs can set st_mtime back
+            times = f"{about.st_mtime_ns}\0{about.st_ctime_ns}"
+            digest.update(name + f"\0{about.st_size}\0{times}\0".encode())
             with path.open("rb") as file:
                 digest.update(file.read(TELLTALE))
                 file.seek(max(0, about.st_size - TELLTALE))

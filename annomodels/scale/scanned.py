@@ -232,25 +232,38 @@ class Scanned(Html):
 
 
 def save_scan(scanned: Scanned) -> None:
-    """Write the fields of a scan to a file next to the columns."""
+    """Write the fields of a scan to a file next to the columns, after their checksum."""
     about: dict[str, Any] = {"version": VERSION, "sums": checksums(scanned.folder)}
     for name in SAVED:
         value = getattr(scanned, name)
         about[name] = value.tolist() if isinstance(value, np.ndarray) else value
     about["blocks"] = [dataclasses.astuple(block) for block in scanned.blocks]
-    (scanned.folder / ABOUT).write_text(json.dumps(about), "utf-8")
+    text = json.dumps(about)
+    (scanned.folder / ABOUT).write_text(f"{_checksum(text.encode())}\n{text}", "utf-8")
 
 
 def is_whole(folder: Path) -> bool:
     """Return True if the columns of a folder are unchanged."""
-    about = json.loads((folder / ABOUT).read_text("utf-8"))
-    return bool(about.get("sums") == checksums(folder))
+    return bool(_fields(folder).get("sums") == checksums(folder))
+
+
+def _fields(folder: Path) -> dict[str, Any]:
+    """Return the fields of the scan of a folder, if they are as :func:`save_scan` wrote them."""
+    said, _, text = (folder / ABOUT).read_bytes().partition(b"\n")
+    if said != _checksum(text).encode():
+        raise ValueError("the fields were changed")
+    about: dict[str, Any] = json.loads(text)
+    return about
+
+
+def _checksum(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def checksums(folder: Path) -> dict[str, str]:
     """Return the checksum of each file but that of the fields."""
     sums = {}
-    for path in sorted(p for p in folder.rglob("*.*") if p.name != ABOUT):
+    for path in sorted(p for p in folder.rglob("*.*") if p.name != ABOUT and p.is_file()):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "blake2b").hexdigest()
         sums[path.relative_to(folder).as_posix()] = digest
@@ -260,12 +273,12 @@ def checksums(folder: Path) -> dict[str, str]:
 def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
     """Load the scan of a folder."""
     try:
-        about = json.loads((folder / ABOUT).read_text("utf-8"))
+        about = _fields(folder)
         if about.pop("version") != VERSION:
             raise EngineError(f"{folder} was written by another version: scan again.")
         values = {name: about[name] for name in SAVED}
         values["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise EngineError(f"{folder} holds no scan.") from error
     for name in ("coders", "labels", "notes", "dont_know"):
         values[name] = tuple(values[name])

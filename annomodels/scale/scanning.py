@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,7 @@ from annomodels.io.tables.keys import Names, parts_of, said_key
 from annomodels.io.tables.options import check_choice
 from annomodels.io.tables.plain import ids_column, is_text_of_items, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
-from annomodels.io.writing import OutputError
+from annomodels.io.writing import OutputError, named
 from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
@@ -151,25 +151,27 @@ def scan(
         target = keeper.folder / "scan"
     else:
         target = Path(os.path.realpath(cache)) if os.path.islink(cache) else Path(cache)
+        if os.path.lexists(target) and not target.is_dir():
+            what, remedy = "The cache must be a folder, but this is a file.", "Give a new folder."
+            raise OutputError(Problem(what, str(cache), remedy))
         kept = _kept(target, request.fingerprint)
         if kept is not None:
             (progress or silent)("reading", 1.0, "found in the cache")
             return kept
-    target.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    place = tempfile.gettempdir() if cache is None else cache
+    with named(place):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        with closing(Rows(work / ROWS)) as rows, reporting(progress) as tell:
+        with named(place), closing(Rows(work / ROWS)) as rows, reporting(progress) as tell:
             request = replace(request, tell=tell)
-            before = request.fingerprint
-            intake, remarks = _read(request, rows)
-            if replace(request).fingerprint != before:
-                what = "The labels changed while they were read."
-                remedy = "Wait until the files are complete, then run this again."
-                raise AnnotationError(Problem(what, request.source, remedy))
+            with _refusing_changes(request):
+                intake, remarks = _read(request, rows)
             found = _sorted(request, work, intake, remarks)
-        shutil.rmtree(work / ROWS, ignore_errors=True)
-        save_scan(found)
-        _move(work, target)
+        with named(place):
+            shutil.rmtree(work / ROWS, ignore_errors=True)
+            save_scan(found)
+            _move(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return load_scan(target, keeper)
@@ -212,6 +214,22 @@ class _Request:
         """Name of the files in messages."""
         first, n = self.paths[0], len(self.paths)
         return shown(first.name) if n == 1 else f"{shown(first.parent)} ({n} files)"
+
+
+@contextmanager
+def _refusing_changes(request: _Request) -> Iterator[None]:
+    """Refuse files that change in the block; that is then also the reason of other problems."""
+    before, found = request.fingerprint, None
+    try:
+        yield
+    except AnnotationError as error:
+        found = error
+    if replace(request).fingerprint != before:
+        what = "The labels changed while they were read."
+        remedy = "Wait until the files are complete, then run this again."
+        raise AnnotationError(Problem(what, request.source, remedy)) from found
+    if found is not None:
+        raise found
 
 
 def _read(request: _Request, rows: Rows) -> tuple[Intake, list[str]]:
@@ -316,7 +334,9 @@ def _kept(target: Path, fingerprint: str) -> Scanned | None:
 def _move(work: Path, target: Path) -> None:
     """Move the complete folder to its target, replacing an older scan."""
     old = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    if target.exists():
-        os.replace(target, old / "old")
-    os.replace(work, target)
-    shutil.rmtree(old, ignore_errors=True)
+    try:
+        if target.exists():
+            os.replace(target, old / "old")
+        os.replace(work, target)
+    finally:
+        shutil.rmtree(old, ignore_errors=True)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import errno
+import re
 from pathlib import Path
 
 import pytest
+
+from annomodels.cli.main import COMMANDS, load_command
+from annomodels.cli.options import Named
 
 LONG = "x" * 10_000
 
@@ -98,3 +102,146 @@ def test_a_folder_that_may_not_be_written_to(votes, tmp_path, call, monkeypatch)
         done = call(*words)
         assert done.code == 2
         assert "no permission to write" in done.err
+
+
+# -- names that are empty, and files of true labels that are none -----------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_empty_name_is_refused_and_never_means_this_folder(command) -> None:
+    """An unset variable of a script gives an empty name."""
+    found = {param: re.split(r"\W+", param.metavar or "") for param in load_command(command).params}
+    named = [
+        param
+        for param, words in found.items()
+        if {"FILE", "FOLDER", "FIT", "FILES"} & {*words} or param.name in ("data", "fit")
+    ]
+    loose = [param.opts for param in named if not isinstance(param.type, Named)]
+    assert [opts for opts in loose if opts != ["--config"]] == []
+
+
+def test_no_command_reads_this_folder_for_an_empty_name(call, votes, monkeypatch) -> None:
+    monkeypatch.chdir(votes.parent)
+    for words in (["check", ""], ["run", votes, "--truth", ""], ["check", votes, "--read",
+                  "codebook="], ["check", votes, "--config", ""]):  # fmt: skip
+        done = call(*words)
+        assert done.code in (2, 3), words
+        assert "fix:" in done.err
+        assert [path.name for path in votes.parent.iterdir()] == ["votes.csv"]
+
+
+TRUTHS = {
+    "deep.json": "[" * 100_000,
+    "deep objects.json": '{"a":' * 50_000,
+    "design.json": '{"rounds": [["t1", "t2"]]}',
+    "header.csv": "item,label\n",
+    "other study.csv": "item,label\ndoc1,pos\ndoc2,neg\n",
+    "unknown item.csv": "item,label\nt1,pos\nt99,neg\n",
+    "twice.csv": "item,label\nt1,pos\nt1,neg\n",
+    "nothing judged.csv": "item,label\nt1,\nt2,\n",
+    "labels.csv": "item,coder,label\nt1,ana,pos\nt1,ben,neg\n",
+    "not text.csv": "\0\1\2",
+    "empty.csv": "",
+    "null.json": "null",
+    "number.json": "5",
+    "rounds.json": '{"rounds": "yes"}',
+}
+
+
+@pytest.mark.parametrize("use", [None, "fit", "test", "audit"])
+@pytest.mark.parametrize("name", TRUTHS)
+def test_true_labels_that_are_none_are_refused_before_the_fit(
+    name, use, votes, tmp_path, call
+) -> None:
+    path = tmp_path / name
+    path.write_text(TRUTHS[name])
+    if name == "unknown item.csv" and use == "test":
+        pytest.skip("true labels of more items than the data have may test a fit")
+    words = [
+        "run",
+        votes,
+        "-o",
+        tmp_path / "out",
+        "--truth",
+        path,
+        *(["--use", use] if use else []),
+    ]
+    done = call(*words)
+    assert done.code in (2, 3), done.err
+    assert "fix:" in done.err or "Give the judged items" in done.err
+    assert name in done.err
+    assert "Fitting" not in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_a_file_of_options_that_is_none(votes, tmp_path, call) -> None:
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 50_000)
+    for path, words in ((tmp_path / "deep.toml", "is not TOML"), ("/dev/zero", "device")):
+        done = call("check", votes, "--config", path)
+        assert done.code in (2, 3)
+        assert words in done.err
+
+
+def test_files_that_are_named_and_missing_or_strange_are_named(
+    votes, saved, tmp_path, call
+) -> None:
+    (tmp_path / "among.csv").write_text("item\n1\nother\n")
+    done = call("audit", saved, "--among", tmp_path / "among.csv", "-o", tmp_path / "a.csv")
+    assert done.code == 3
+    assert "1 item not in the data: 'other'" in done.err
+    assert "among.csv" in done.err
+    done = call("agree", votes, "--distance", tmp_path / "none.csv")
+    assert done.code == 3
+    assert "does not exist" in done.err
+    assert "none.csv" in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["gold", "coders", "report", "next", "audit", "estimate"])
+def test_a_fit_of_streamed_labels_says_what_it_lacks(command, votes, tmp_path, call) -> None:
+    out = tmp_path / "out"
+    how = ("--stream", "--engine", "em", "--model", "dawid-skene", "--no-report")
+    assert call("run", votes, "-o", out, *how).code == 0
+    more = {"report": ["-o", tmp_path / "r.html"], "estimate": ["--truth", votes]}
+    for path in (out, out / "fit.nc"):
+        done = call(command, path, *more.get(command, []))
+        assert done.code == 2
+        assert "without its labels. Its tables are in its folder" in done.err
+
+
+CONLL = "\n".join(
+    [
+        "#begin document (a); part 000",
+        *(f"a 0 {n} w * ({n % 2})" for n in range(12)),
+        "#end document",
+    ]
+)
+STREAM = ("--stream", "--engine", "em", "--model", "dawid-skene", "--no-report")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["run", "stream", "cache", "coref", "check", "simulate"])
+def test_a_disk_that_is_really_full_is_named_as_it_was_given(
+    case, votes, tmp_path, call, small_disk
+) -> None:
+    for name in "xy":
+        (tmp_path / f"{name}.conll").write_text(CONLL)
+    (small_disk / "filler").write_bytes(b"x" * (4096 if case in ("run", "coref") else 28_000))
+    out = small_disk / "out"
+    words = {
+        "run": ["run", votes, "-o", out, "--model", "hierarchical", "--draws", 60, "--chains", 2],
+        "stream": ["run", votes, "-o", out, *STREAM],
+        "cache": ["run", votes, "-o", tmp_path / "o", *STREAM, "--cache", out],
+        "coref": ["coref", f"x={tmp_path}/x.conll", f"y={tmp_path}/y.conll", "-o", out],
+        "check": ["datasets", "caries", "-o", out],
+        "simulate": ["simulate", "--items", 5000, "-o", out],
+    }
+    done = call(*words[case])
+    assert done.code == 3, done.err
+    assert "The disk is full" in done.err
+    assert f"where: {out}" in done.err
+    assert ".annomodels-run" not in done.err
+    left = {path.name for path in small_disk.iterdir()} - {"filler"}
+    assert not left or (left == {"out"} and "The fit is saved" in done.err)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -153,12 +153,16 @@ def test_what_killed_processes_left_is_cleared_and_no_more(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [other.name, "a.csv"]
 
 
-def test_a_link_to_nothing(call, tmp_path):
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path / "nowhere")
+def test_a_link_to_nothing_or_to_a_file(call, tmp_path):
+    link, file = tmp_path / "link", tmp_path / "file"
+    link.symlink_to(file)
     done = call("run", "dataset:anesthesia", "-o", link, *FEW)
     assert done.code == 2
     assert "link to something that does not exist" in done.err
+    file.touch()
+    done = call("run", "dataset:anesthesia", "-o", link, *FEW)
+    assert done.code == 2
+    assert "must be a folder, but this is a file" in done.err
 
 
 def test_seeds_out_of_range_name_the_range(call, tmp_path):

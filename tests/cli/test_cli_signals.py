@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,21 @@ def test_ctrl_c_while_sampling_keeps_what_was_sampled(
     assert 0 < fit.tree.attrs["draws"] < draws
     assert len(list((tmp_path / "out").iterdir())) == 6
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_comes_twice_at_once_is_one(tmp_path: Path, number: int) -> None:
+    """``timeout`` and make pass on a signal that the whole group of processes has got already."""
+    few = ("--model", "hierarchical", "--chains", 2, "--draws", 100_000, "--no-report")
+    process = start("run", "dataset:crowd", "-o", tmp_path / "out", *few)
+    wait_for(process, "sampling")
+    process.send_signal(number)
+    time.sleep(0.01)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=900)
+    assert process.returncode == 130
+    assert "the draws so far are kept" in err
+    assert (tmp_path / "out" / "gold.csv").exists()
 
 
 def test_ctrl_c_elsewhere_is_one_sentence(tmp_path: Path) -> None:
@@ -164,4 +180,52 @@ import annomodels.__main__; print(*sorted(set(sys.modules) - before))"""
     assert "annomodels.__main__" in loaded
     own = {name for name in loaded if name.startswith("annomodels")}
     assert own <= {f"annomodels{end}" for end in ("", ".__main__", ".cli", "._version")}
-    assert not loaded & {"pathlib", "typing", "re", "click", "numpy"}, loaded
+    assert not loaded & {"pathlib", "typing", "re", "enum", "signal", "click", "numpy"}, loaded
+
+
+EXEC = """
+import sys
+from annomodels.cli import main
+main._run = lambda *_: exec("raise KeyboardInterrupt")
+sys.exit(main.main(["check", "dataset:trains"]))
+"""
+
+
+def test_a_signal_while_a_library_runs_text_ends_with_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "interrupted.py").write_text(EXEC)
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        capture_output=True, text=True, timeout=900, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 130
+    assert done.stderr == "error: Interrupted. No output is incomplete.\n"
+
+
+LATE = """
+import signal, sys
+from annomodels import __main__ as entry
+from annomodels.cli import main
+
+def late(*_):
+    signal.raise_signal(signal.SIGTERM)
+
+real = signal.signal
+if sys.argv.pop() == "restored":
+    def setting(number, new):
+        if getattr(new, "__name__", "") != "take":
+            late()
+        return real(number, new)
+
+    signal.signal = setting
+else:
+    main._drop_unwritten = late
+sys.exit(entry.main())
+"""
+
+
+@pytest.mark.parametrize(("moment", "code"), [("flushed", 130), ("restored", 0)])
+def test_a_signal_after_the_last_line_is_no_traceback(moment: str, code: int) -> None:
+    words = [sys.executable, "-c", LATE, "datasets", moment]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900)
+    assert done.returncode == code, done.stderr
+    assert done.stderr == ""

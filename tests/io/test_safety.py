@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from annomodels import read, read_spans
 from annomodels.errors import AnnotationError, MissingDependency
 from annomodels.io import objects
 from annomodels.io.border import check_xml, open_zip
+from annomodels.io.objects import streamed_array
 
 # -- bombs ---------------------------------------------------------------------------------------
 
@@ -281,3 +283,12 @@ def test_deep_nesting_fills_no_memory(
     assert "nested" in refused(path) or depth < 1000
     monkeypatch.setattr(objects, "LARGE", 100)
     assert "nested too deeply" in refused(path)
+
+
+def test_a_long_text_in_a_large_file_is_read_in_time(tmp_path: Path) -> None:
+    """Streamed in small pieces, the time grows with the square of the longest text."""
+    path, long = tmp_path / "long.json", "y" * 50_000_000
+    path.write_text(f'[{{"item": "a", "text": "{long}"}}, {{"item": "b"}}]')
+    began = time.process_time()
+    assert [row for row, _ in streamed_array(path, "long.json")] == [1, 2]
+    assert time.process_time() - began < 2  # in pieces of 64 kB: 6 seconds

@@ -197,11 +197,13 @@ def test_a_cache_is_used_again_until_the_files_change(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.parquet", "kept"]
 
 
-def test_a_cache_of_another_version_is_written_anew(tmp_path: Path) -> None:
+def test_a_cache_of_another_version_is_written_anew(tmp_path: Path, monkeypatch) -> None:
     table(100).to_parquet(tmp_path / "a.parquet")
-    first = scan(tmp_path / "a.parquet", cache=tmp_path / "kept")
+    with monkeypatch.context() as other:
+        other.setattr("annomodels.scale.scanned.VERSION", 999)
+        first = scan(tmp_path / "a.parquet", cache=tmp_path / "kept")
     about = tmp_path / "kept" / "scan.json"
-    about.write_text(about.read_text().replace('"version": ', '"version": 9'))
+    assert '"version": 999' in about.read_text()
     assert repr(scan(tmp_path / "a.parquet", cache=tmp_path / "kept")) == repr(first)
     assert '"version": 9' not in about.read_text()
 
@@ -281,6 +283,7 @@ def test_a_column_named_question_may_hold_the_items(tmp_path: Path) -> None:
 def test_files_that_libraries_choke_on_are_a_problem_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "long.csv").write_text(f'item,coder,label,"{"x" * 150_000}"\na,b,c,d\n')
     assert scan(tmp_path / "long.csv").coders == ("b",)
+    (tmp_path / "long row.csv").write_text("item,coder,label\na,b," + "x" * 40_000_000 + "\n")
     (tmp_path / "quote.csv").write_text('item,coder,label\na,"' + "x\n" * 100_000)
     table(300).to_parquet(tmp_path / "damaged.parquet")
     data = (tmp_path / "damaged.parquet").read_bytes()
@@ -292,6 +295,8 @@ def test_files_that_libraries_choke_on_are_a_problem_of_the_file(tmp_path: Path)
     for name in ("quote.csv", "damaged.parquet", "lists.parquet"):
         with pytest.raises(AnnotationError, match=name):
             scan(tmp_path / name)
+    with pytest.raises(AnnotationError, match="A row has more than 16 MB"):
+        scan(tmp_path / "long row.csv")
 
 
 def test_a_ragged_row_that_is_not_utf_8_is_an_error_and_nothing_else(
@@ -311,38 +316,92 @@ def test_no_way_to_treat_repeats_is_refused(tmp_path):
         am.scan(path, repeats="keep")
 
 
-@pytest.mark.parametrize("damage", ["overwritten", "cut", "gone"])
+BLOCKS = ["overwritten", "cut", "gone", "a folder", *(["a pipe"] if os.name == "posix" else [])]
+FIELDS = ["null", "[]", "[" * 100_000, '{"version": 7}', "\0", ""]
+
+
+@pytest.mark.parametrize("damage", [*BLOCKS, *FIELDS, "counts", "another file"])
 def test_a_damaged_cache_is_sorted_again(tmp_path, damage):
-    path = tmp_path / "votes.csv"
+    path, about = tmp_path / "votes.csv", tmp_path / "cache" / "scan.json"
     path.write_text(table(400).to_csv(index=False))
     options = {"repeats": "all", "cache": tmp_path / "cache"}
-    first = am.scan(path, **options).to_annotations()
-    for block in (tmp_path / "cache").rglob("*.[np]*"):
-        if damage == "gone":
-            block.unlink()
-        elif damage == "cut":
-            block.write_bytes(block.read_bytes()[:2])
-        else:
-            whole = block.read_bytes()
+    first = am.scan(path, **options)
+    kept = about.read_bytes()
+    if damage == "another file":
+        (tmp_path / "cache" / "other.npy").touch()
+    elif damage == "counts":
+        about.write_text(about.read_text().replace('"most": ', '"most": -'))
+    elif damage in FIELDS:
+        about.write_text(damage)
+    for block in sorted((tmp_path / "cache").rglob("*.[np]*")) if damage in BLOCKS else ():
+        whole = block.read_bytes()
+        block.unlink()
+        if damage == "cut":
+            block.write_bytes(whole[:2])
+        elif damage == "a folder":
+            block.mkdir()
+        elif damage == "a pipe":
+            os.mkfifo(block)
+        elif damage == "overwritten":
             middle = len(whole) // 2
             block.write_bytes(whole[:middle] + b"\xff" * 20 + whole[middle + 20 :])
-    again = am.scan(path, **options).to_annotations()
-    assert again.fingerprint == first.fingerprint
+    again = am.scan(path, **options)
+    assert repr(again) == repr(first)
+    assert again.to_annotations().fingerprint == first.to_annotations().fingerprint
+    assert about.read_bytes() == kept
 
 
-def test_labels_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch):
-    path = tmp_path / "votes.csv"
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_cache_that_is_no_folder_stays(tmp_path, linked):
+    path, cache = tmp_path / "votes.csv", tmp_path / "cache"
     path.write_text(table(400).to_csv(index=False))
+    if linked:  # to itself
+        cache.symlink_to(cache)
+    else:
+        cache.write_text("mine")
+    with pytest.raises(OutputError, match="this is a file"):
+        am.scan(path, repeats="all", cache=cache)
+    assert cache.is_symlink() or cache.read_text() == "mine"
+    assert sorted(tmp_path.iterdir()) == [cache, path]
+
+
+def append(path: Path) -> None:
+    with path.open("a") as file:
+        file.write("t1,new,no,yes\n")
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, 1001)
+
+
+def overwrite(path: Path) -> None:
+    """Change a byte, and leave the size and the time as they were."""
+    about, whole = path.stat(), path.read_bytes()
+    middle = whole.rindex(b"no", 0, len(whole) // 2)
+    path.write_bytes(whole[:middle] + b"ye" + whole[middle + 2 :])
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize("change", [append, cut, overwrite, remove])
+@pytest.mark.parametrize("late", [False, True])
+def test_labels_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch, change, late):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(40_000).to_csv(index=False))
     read = scanning._read
 
-    def growing(request, folder):
-        found = read(request, folder)
-        with path.open("a") as file:
-            file.write("t1,new,no,yes\n")
-        return found
+    def changing(request, folder):
+        if late:
+            found = read(request, folder)
+        change(path)
+        return found if late else read(request, folder)
 
-    monkeypatch.setattr(scanning, "_read", growing)
-    with pytest.raises(am.errors.AnnotationError, match="changed while they were read"):
+    monkeypatch.setattr(scanning, "_read", changing)
+    reason = "No such file" if change is remove else "changed while they were read"
+    with pytest.raises(am.errors.AnnotationError, match=reason):
         am.scan(path, repeats="all", cache=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
 
@@ -380,3 +439,12 @@ def test_an_interrupted_scan_leaves_nothing(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         am.scan(path, repeats="all", cache=tmp_path / "cache", progress=stop)
     assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no time of the last change of any kind")
+def test_a_cache_is_not_used_for_labels_that_changed_behind_their_time(tmp_path):
+    path, options = tmp_path / "votes.csv", {"repeats": "all", "cache": tmp_path / "cache"}
+    path.write_text(table(40_000).to_csv(index=False))
+    first = am.scan(path, **options)
+    overwrite(path)
+    assert am.scan(path, **options).fingerprint != first.fingerprint

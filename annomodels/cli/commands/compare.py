@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.options import Writing, option
+from annomodels.cli.options import Named, Writing, option
 from annomodels.cli.tables import loaded, show
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @as_command("compare hierarchical.nc mace.nc", "compare a.nc b.nc c.nc --by label -o models.csv")
-@click.argument("fits", metavar="FIT FIT...", nargs=-1, required=True)
+@click.argument("fits", metavar="FIT FIT...", nargs=-1, required=True, type=Named())
 @option(
     "--by",
     "What is left out: new items, or one more label of a known item.",

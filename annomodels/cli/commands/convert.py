@@ -8,7 +8,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.loading import load_data, named_data
-from annomodels.cli.options import Reading, Writing, option
+from annomodels.cli.options import Named, Reading, Writing, option
 from annomodels.cli.session import note, say_notes
 from annomodels.cli.tables import emit, put
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
@@ -34,7 +34,7 @@ TO = (
 )
 @option("--to", "Layout to write; --list explains each.", TO, "long")
 @option("--list listed", "List the formats, or detect the format of DATA.", bool)
-@click.argument("data", nargs=-1, callback=named_data)
+@click.argument("data", nargs=-1, type=Named(), callback=named_data)
 def command(
     data: str, to: str, listed: bool, spreadsheet: bool, reading: Reading, writing: Writing
 ) -> None:

@@ -22,6 +22,7 @@ from annomodels.cli.options import (
     COUNT,
     SHARE,
     Command,
+    Named,
     Writing,
     gathered,
     option,
@@ -49,7 +50,7 @@ def output_options(command: Command) -> Command:
     "coref ana=a.conll ben=b.conll -o out",
     "coref texts/ --fail-if 'pair_kappa.low<0.6'",
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.argument("files", nargs=-1, required=True, type=Named(), metavar="FILES...")
 @option(
     "--chain chains...",
     "Label of an expression: none, partial, incl-, excl-, incl+, excl+, cluster, cluster-own, "

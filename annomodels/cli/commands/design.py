@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from annomodels.cli.assumptions import whole_numbers
 from annomodels.cli.declared import as_command
-from annomodels.cli.options import Writing, option
+from annomodels.cli.options import Named, Writing, option
 from annomodels.cli.tables import loaded, show
 from annomodels.cli.terminal import Stages
 
@@ -21,7 +21,7 @@ FREE = ("items", "coders", "seed")  # assumptions that are allowed with a pilot
     "design pilot --labels-per-item 3,5,8",
     "design --of alpha --target 0.1 --items 200,400,800",
 )
-@click.argument("fit", required=False)
+@click.argument("fit", required=False, type=Named())
 @option(
     "--target",
     "Share of right gold labels to reach [default: 0.95], or width of alpha's interval [0.1].",

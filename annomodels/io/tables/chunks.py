@@ -139,6 +139,9 @@ class File:
         except (pa.ArrowException, OSError) as error:
             what = f"The text cannot be read as a table: {first_line(error)}."
             remedy = "Save it as UTF-8 with one delimiter, and close all quotes."
+            if "straddl" in str(error):
+                what = f"A row has more than {BYTES >> 20} MB: a quote is open, or a text is long."
+                remedy = "Close all quotes, and leave out columns of long texts."
             raise AnnotationError(what, self.name, remedy) from error
         if ragged:
             what = (
