@@ -30,6 +30,8 @@ KEPT = "{} between marks: kept in your project and not modeled."
 _NOT_READ = "Not read, because they mark stretches of text: "
 HELD = Unsuitable("lists or objects, not labels")
 _Row = tuple[str, str, str, tuple[str, ...], int, str]
+# readers of a document from which their files are of different documents if no two texts are equal
+_UNRELATED = 3
 _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
 
 
@@ -99,6 +101,7 @@ class Records:
         self._documents: dict[str, str] = {}
         self._tokens: dict[str, Sequence[tuple[int, int]]] = {}
         self._of_spans: list[str] = []  # notes on spans
+        self._versions: dict[str, dict[str, None]] = {}  # other texts of documents
         self._reversed: list[str] = []
         self._repeated = 0
         self._quotes: list[Quote] = []
@@ -204,11 +207,7 @@ class Records:
                 return
             self._seen.setdefault(name, {})[who] = None
             if isinstance(text, str) and text and self._documents.setdefault(name, text) != text:
-                place = _first_difference(self._documents[name], text)
-                self._of_spans.append(
-                    f"The coders saw different texts of the document {name!r}: {place}. Marks "
-                    "after that place may be shifted."
-                )
+                self._versions.setdefault(name, {})[text] = None
             if tokens:
                 self._tokens.setdefault(name, tuple(tokens))
 
@@ -376,9 +375,10 @@ class Records:
             problems.append(
                 Problem("It contains no spans.", self.source.name, remedy, code="no-spans")
             )
+        problems += self._unrelated()
         raise_all(problems)
         spans, told = in_code_points([*self._spans], self._documents, self._quotes)
-        self._of_spans += told
+        self._of_spans += [*told, *self._differing()]
         if self._repeated:
             self._of_spans.append(
                 f"{counted(self._repeated, 'mark')} that a coder gave twice, counted once."
@@ -396,6 +396,28 @@ class Records:
         return Spans(
             tuple(ordered), seen, self._documents, self._tokens, self.source.name, notes, attributes
         )
+
+    def _unrelated(self) -> Iterator[Problem]:
+        """Yield a problem for files of different documents that were read as those of coders."""
+        for name, others in self._versions.items():
+            if len(others) + 1 == len(self._seen[name]) >= _UNRELATED:
+                what = f"Each of the {len(others) + 1:,} coders of {name!r} has another text."
+                remedy = (
+                    "If the files are documents of one coder, name the coder: "
+                    f"ana={self.source.name}. If they are one document, give all its coders the "
+                    "same text."
+                )
+                yield Problem(what, self.source.name, remedy, code="other-texts")
+
+    def _differing(self) -> list[str]:
+        if not self._versions:
+            return []
+        name, others = next(iter(self._versions.items()))
+        where = _first_difference(self._documents[name], next(iter(others)))
+        if more := len(self._versions) - 1:
+            where += f", and {counted(more, 'more document')}"
+        told = f"The coders saw different texts of the document {name!r}: {where}."
+        return [f"{told} Marks after that place may be shifted."]
 
     def _one(self, question: str, rows: list[_Row]) -> Columns:
         notes: list[str] = []

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from annomodels.auditing.spans import fingerprint
 from annomodels.data.columns import clean, short
@@ -16,6 +16,7 @@ from annomodels.limits import RESULT_DRAWS, RESULT_RHAT, SETTLED, STATES
 from annomodels.reporting.explorer import assembled, follow_up, rows_with_room
 from annomodels.reporting.parts import BAR
 from annomodels.reporting.words import say
+from annomodels.spans.groups import overlapping
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,81 +149,58 @@ class SpanFacts:
         """All places with marks, the least certain first and decided places last."""
         return sorted(self._places(), key=lambda place: -place.doubt)
 
+    @cached_property
+    def _told(self) -> dict[tuple[str, int, int, str], tuple[int, str]]:
+        """State and reason of each gold span."""
+        names = ["document", "start", "end", "label", "state", "reason"]
+        rows = self.gold[names].itertuples(index=False, name=None)
+        return {tuple(key): (STATES.index(state), reason) for *key, state, reason in rows}
+
     def _places(self) -> Iterator[Place]:
-        table = self.fit.candidates()
-        told = self.gold.set_index(["document", "start", "end", "label"])
-        states = dict(zip(told.index, told["state"].map(STATES.index), strict=True))
-        reasons = dict(zip(told.index, told["reason"], strict=True))
-        known = {(str(d), int(a), int(b)) for d, a, b, _ in self._decided}
-        marks: dict[str, dict[str, list[Mark]]] = {}
+        names = ["document", "start", "end", "label", "p_exact"]
+        rows = self.fit.candidates()[names].itertuples(index=False, name=None)
+        # marks at places that were decided as "no span" are no candidates
+        p = {tuple(key): chance for *key, chance in rows}
+        every: dict[str, list[tuple[int, int, str, str]]] = {}
+        for document, start, end, label in p:
+            every.setdefault(document, []).append((start, end, "", label))
         for span in self.fit.spans.spans:
             if span.coder != GOLD:
-                own = marks.setdefault(span.document, {}).setdefault(span.coder, [])
-                own.append((span.start, span.end, span.label))
-        found: dict[str, dict[Mark, float]] = {name: {} for name in marks}
-        columns = (
-            table[name].tolist() for name in ("document", "start", "end", "label", "p_exact")
-        )
-        for document, start, end, label, p in zip(*columns, strict=True):
-            found.setdefault(document, {})[start, end, label] = p
-        for name, each in found.items():
-            for mark in (mark for own in marks.get(name, {}).values() for mark in own):
-                each.setdefault(mark, 0.0)  # decided as "no span"
-            groups: list[list[tuple[Mark, float]]] = []
-            last = -1
-            for mark, p in sorted(each.items()):
-                if mark[0] >= last:
-                    groups.append([])
-                groups[-1].append((mark, p))
-                last = max(last, mark[1])
-            at = {mark: n for n, group in enumerate(groups) for mark, _ in group}
-            given: list[dict[str, list[Mark]]] = [{} for _ in groups]
-            for who, own in marks.get(name, {}).items():
-                for mark in own:
-                    given[at[mark]].setdefault(who, []).append(mark)
-            for n, group in enumerate(groups):
-                yield self._place(name, group, states, reasons, known, given[n])
+                mark = span.start, span.end, span.coder, span.label
+                every.setdefault(span.document, []).append(mark)
+        for document, found in every.items():
+            for part in overlapping(found):
+                marks: dict[str, list[Mark]] = {}
+                for start, end, who, label in part:
+                    marks.setdefault(who, []).append((start, end, label))
+                several = sorted({mark for own in marks.values() for mark in own})
+                group = {mark: p.get((document, *mark), 0.0) for mark in several}
+                yield self._place(document, group, marks)
 
     def _place(
-        self,
-        document: str,
-        group: list[tuple[Mark, float]],
-        states: Mapping[Any, int],
-        reasons: Mapping[Any, str],
-        known: set[tuple[str, int, int]],
-        marks: Mapping[str, list[Mark]],
+        self, document: str, group: Mapping[Mark, float], marks: Mapping[str, list[Mark]]
     ) -> Place:
-        start, end = min(m[0] for m, _ in group), max(m[1] for m, _ in group)
-        chosen = [(mark, p) for mark, p in group if (document, *mark) in states]
-        single = sorted(group, key=lambda one: -one[1])
+        start, end = min(mark[0] for mark in group), max(mark[1] for mark in group)
+        gold = tuple(mark for mark in group if (document, *mark) in self._told)
+        single = sorted(group.items(), key=lambda one: -one[1])
         choices = [Choice((mark,), p) for mark, p in single]
-        gold: Choice | None = None
-        if len(chosen) > 1:
-            gold = Choice(tuple(mark for mark, _ in chosen), min(p for _, p in chosen))
-            choices.insert(0, gold)
-        elif chosen:
-            gold = Choice((chosen[0][0],), chosen[0][1])
         # the remaining probability is that of no span, or of borders that no coder marked
-        nothing = Choice((), max(0.0, 1.0 - sum(p for _, p in group)))
-        choices.append(nothing)
-        at = choices.index(nothing if gold is None else gold)
-        keys = [(document, *mark) for mark, _ in chosen]
+        choices.append(Choice((), max(0.0, 1.0 - sum(group.values()))))
+        if len(gold) > 1:
+            choices.insert(0, Choice(gold, min(group[mark] for mark in gold)))
+        at = next(n for n, choice in enumerate(choices) if choice.marks == gold)
+        told = [self._told[document, *mark] for mark in gold]
         decided = STATES.index("decided")
-        if keys:
-            state = max((states[key] for key in keys), key=lambda k: (k == decided, k))
-        elif any(d == document and a < end and start < b for d, a, b in known):
+        if told:
+            state = max((state for state, _ in told), key=lambda k: (k == decided, k))
+        elif any(d == document and a < end and start < b for d, a, b, _ in self.fit.decisions):
             state = decided
         else:
-            state = 0 if nothing.p >= SETTLED else STATES.index("needs labels")
-        reason = next((reasons[key] for key in keys if reasons[key]), "")
+            state = 0 if choices[-1].p >= SETTLED else STATES.index("needs labels")
         seen = [who for who in self.fit.spans.seen[document] if who != GOLD]
         votes = tuple((who, tuple(marks.get(who, ()))) for who in seen)
+        reason = next((reason for _, reason in told if reason), "")
         return Place(document, start, end, tuple(choices), at, state, reason, votes)
-
-    @property
-    def _decided(self) -> list[tuple[str, int, int, str]]:
-        held = self.fit.tree.attrs.get("decisions", [])
-        return [tuple(row) for row in (json.loads(held) if isinstance(held, str) else held)]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -279,7 +257,7 @@ def payload(facts: SpanFacts, command: str) -> str:
     rows = rows_with_room(map(entry, facts.places))
     doubt = sum(place.doubt for place in facts.places)
     decided: dict[str, list[Mark]] = {}
-    for document, start, end, label in facts._decided:
+    for document, start, end, label in facts.fit.decisions:
         for place in facts.places:
             if place.document == document and place.start < end and start < place.end:
                 marks_ = decided.setdefault(f"{document} {place.start}–{place.end}", [])

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-# divisor of the number of draws for items: with many groups and chains that start near the mode,
-# fewer draws suffice
+# number of answers up to which chains have their full length; beyond it they are shorter, down to
+# an eighth, because many groups let them mix in fewer draws
+FULL = 3000
 SHORTER = 8
 
 
@@ -61,7 +62,8 @@ def fit_spans(
     seed = secrets.randbits(31) if seed is None else seed
     decided = list(decisions)
     groups = groups_of(spans, nested=nested, decisions=decided)
-    options = {"chains": chains, "draws": -(-draws // SHORTER), "warmup": -(-warmup // SHORTER)}
+    shorter = min(max(len(groups.coder) // FULL, 1), SHORTER)
+    options = {"chains": chains, "draws": -(-draws // shorter), "warmup": -(-warmup // shorter)}
     with reporting(progress) as tell:
         drawn = sample(groups, model, seed=seed, threads=threads, progress=tell, **options)
     found = calibrated(groups, drawn, model, seed)
@@ -69,9 +71,10 @@ def fit_spans(
         "engine": "gibbs", "seed": seed, "chains": chains, "draws": draws, "warmup": warmup,
         "command": "", "seconds": time.monotonic() - began, "nested": groups.nested,
         "decisions": [[s.document, s.start, s.end, s.label] for s in decided],
-        "rhat_max": found.rhat, "ess_min": found.effective,
     }  # fmt: skip
-    return SpanFit(spans, groups, found, tree_of(spans, groups, found, model, attrs))
+    made = SpanFit(spans, groups, found, tree_of(spans, groups, found, model, attrs))
+    made.tree.attrs |= dict(zip(("rhat_max", "ess_min"), made.mixing(), strict=True))
+    return made
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,9 +98,8 @@ class SpanFit(SpanTables):
     @classmethod
     def of_tree(cls, tree: xr.DataTree) -> Self:
         spans = unpacked(tree["observed_data"].to_dataset()["spans"].values)
-        decided = [Span(d, "", "", a, b, k) for d, a, b, k in json.loads(tree.attrs["decisions"])]
         nested = bool(json.loads(tree.attrs["nested"]))
-        groups = groups_of(spans, nested=nested, decisions=decided)
+        groups = groups_of(spans, nested=nested, decisions=_as_spans(decisions_of(tree)))
         draws = draws_of(tree)
         shapes = draws.p_class.shape, draws.p_shape.shape
         if shapes != ((len(groups), len(groups.labels) + 1), (len(groups.shapes),)):
@@ -113,6 +115,11 @@ class SpanFit(SpanTables):
     def seed(self) -> int:
         """Seed of the run."""
         return int(self.tree.attrs["seed"])
+
+    @property
+    def decisions(self) -> list[Decision]:
+        """Document, start, end and label of each place that an expert decided."""
+        return decisions_of(self.tree)
 
     def decided(self, decisions: pd.DataFrame | Iterable[Mapping[str, Any]]) -> SpanFit:
         """Return a fit with the decisions of an expert as known truth.
@@ -130,15 +137,10 @@ class SpanFit(SpanTables):
         """
         import pandas as pd
 
-        rows = (
-            pd.DataFrame(list(decisions)) if not isinstance(decisions, pd.DataFrame) else decisions
-        )
+        given = decisions.to_dict("records") if isinstance(decisions, pd.DataFrame) else decisions
         attrs = self.tree.attrs
-        found = {
-            (document, start, end): label
-            for document, start, end, label in json.loads(attrs["decisions"])
-        }
-        for row in rows.to_dict("records"):
+        found = {tuple(place): label for *place, label in self.decisions}
+        for row in given:
             document, start, end = str(row["document"]), int(row["start"]), int(row["end"])
             if document not in self.spans.seen or not 0 <= start < end:
                 raise NotApplicable(f"{document!r} has no place {start}-{end}.")
@@ -148,7 +150,7 @@ class SpanFit(SpanTables):
             self.spans,
             model_of(self.tree),
             nested=self.groups.nested,
-            decisions=[Span(d, "", "", a, b, label) for (d, a, b), label in found.items()],
+            decisions=_as_spans((*place, label) for place, label in found.items()),
             seed=self.seed,
             chains=int(attrs["chains"]),
             draws=int(attrs["draws"]),
@@ -184,6 +186,17 @@ class SpanFit(SpanTables):
             f"{attrs['engine']}, {attrs['chains']} chains, seed {self.seed}, "
             f"{float(attrs['seconds']):.1f} s"
         )
+
+
+Decision = tuple[str, int, int, str]
+
+
+def decisions_of(tree: xr.DataTree) -> list[Decision]:
+    return [tuple(row) for row in json.loads(tree.attrs["decisions"])]
+
+
+def _as_spans(decisions: Iterable[Decision]) -> list[Span]:
+    return [Span(d, "", "", start, end, label) for d, start, end, label in decisions]
 
 
 def model_of(tree: xr.DataTree) -> SpanModel:
@@ -248,8 +261,6 @@ def draws_of(tree: xr.DataTree) -> Draws:
         {str(name): values.values for name, values in posterior.items()},
         tree["sample_stats"].to_dataset()["lp"].values,
         **{name: truth[name].values for name in OF_TRUTH},
-        rhat=float(tree.attrs["rhat_max"]),
-        effective=float(tree.attrs["ess_min"]),
     )
 
 

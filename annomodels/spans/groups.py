@@ -123,7 +123,7 @@ def groups_of(
         places = [(s.start, s.end, s.coder, s.label) for s in own]
         places += [(s.start, s.end, GOLD, s.label) for s in expert if s.label not in ("", NONE)]
         touched = None if curated else [(s.start, s.end) for s in expert]
-        parts = _nested_parts(places) if nested else _parts(places)
+        parts = _nested_parts(places) if nested else overlapping(places)
         found += [_group(place, part, seen, touched, code) for part in parts]
     names = labels, coders, tuple(by_document)
     return _coded(found, names, spans.texts, nested, tuple(notes))
@@ -153,7 +153,8 @@ def _flat(marks: Sequence[Span]) -> tuple[list[Span], int]:
     return out, len(marks) - len(out)
 
 
-def _parts(places: list[Place]) -> Iterable[list[Place]]:
+def overlapping(places: list[Place]) -> Iterable[list[Place]]:
+    """Yield the places of each stretch of text that overlapping places cover."""
     part: list[Place] = []
     end = -1
     for place in sorted(places):
@@ -168,7 +169,7 @@ def _parts(places: list[Place]) -> Iterable[list[Place]]:
 
 def _nested_parts(places: list[Place]) -> Iterable[list[Place]]:
     """Yield the marks of each nested span, with at most one mark per coder."""
-    for part in _parts(places):
+    for part in overlapping(places):
         votes = Counter((start, end) for start, end, _, _ in part)
         clusters: list[tuple[tuple[int, int], set[str], list[Place]]] = []
         order = sorted(part, key=lambda p: (-votes[p[:2]], p[0] - p[1], p))

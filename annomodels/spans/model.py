@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from annomodels.data.mixing import ess, rhat
 from annomodels.progress import Progress, silent
 from annomodels.spans.groups import Groups
 from annomodels.types import AnyArray, Floats
@@ -148,10 +147,6 @@ class Draws:
     p_class: AnyArray  # [group, class]
     p_shape: AnyArray  # P(candidate is true); the remainder is P("nothing") [candidate]
     unseen: AnyArray  # number of true spans in places without marks [draw of any chain]
-    # largest R-hat and smallest effective sample size of the reported quantities: number of true
-    # groups, prevalence, and exact borders of each coder
-    rhat: float
-    effective: float
 
 
 def start_of(groups: Groups) -> AnyArray:
@@ -220,10 +215,6 @@ def sample(
             progress("sampling", len(results) / chains, "")
     each = {name: [result[name] for result in results] for name in results[0]}
     parameters = [name for name in each if name not in ("log_density", *OF_GROUPS)]
-    true = (np.stack(each["truth"]) > 0).sum(axis=2, keepdims=True).astype(float)
-    used = [np.stack(each[name]) for name in ("prevalence", "exact")]
-    # attention and confusion both explain misses of a coder, and no table shows them separately
-    watched = np.concatenate([true, *used], axis=2)
     return Draws(
         {name: np.stack(each[name]) for name in parameters},
         np.stack(each["log_density"]),
@@ -232,15 +223,7 @@ def sample(
         np.mean(each["p_class"], axis=0),
         np.mean(each["p_shape"], axis=0),
         np.zeros(chains * kept),
-        _largest(rhat(watched)),
-        -_largest(-ess(watched)),
     )
-
-
-def _largest(values: Floats) -> float:
-    """Return the maximum without NaN (constant quantities, single chains)."""
-    known = values[~np.isnan(values)]
-    return float(known.max()) if len(known) else float("nan")
 
 
 def calibrated(groups: Groups, draws: Draws, model: SpanModel, seed: int) -> Draws:

@@ -6,13 +6,14 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.tables import over
 from annomodels.data.html import Html
+from annomodels.data.mixing import ess, rhat
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 Metric = Literal["precision", "recall"]
 # maximum iterations of the search for the largest expected F1, which converges in a few
 ROUNDS = 50
+SHARES = ("misses", "false_alarms", "borders", "labels", "f1")
+QUALITY = ("precision", "recall", "f1")
 
 
 def candidates(groups: Groups, p_class: Floats, p_shape: Floats) -> pd.DataFrame:
@@ -161,11 +164,18 @@ def estimated(values: Floats) -> tuple[Floats, Floats, Floats]:
 
 def measures(tp: Floats, gold: Floats | float, true: Floats) -> dict[str, Floats]:
     """Return precision, recall and F1 from right, gold and true spans; NaN if undefined."""
-    return {
-        "precision": over(tp, gold),
-        "recall": over(tp, true),
-        "f1": over(2 * tp, gold + true),
-    }
+    return dict(
+        zip(QUALITY, (over(tp, gold), over(tp, true), over(2 * tp, gold + true)), strict=True)
+    )
+
+
+class Layer(NamedTuple):
+    """A gold layer: its candidates, and its counts in each document."""
+
+    chosen: Bools  # [candidate]
+    tp: Floats  # right spans [draw, document]
+    gold: Floats  # spans [document]
+    true: Floats  # true spans, marked or not [draw, document]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,7 +187,7 @@ class SpanTables(Html):
     draws: Draws
 
     @cached_property
-    def _latest(self) -> dict[tuple[float | None, Metric | None], Bools]:
+    def _latest(self) -> dict[tuple[float | None, Metric | None], Layer]:
         return {}
 
     @cached_property
@@ -200,12 +210,13 @@ class SpanTables(Html):
         """Expected number of true spans."""
         return float(self._table["p_exact"].sum() + self._unmarked.sum() + self.draws.unseen.mean())
 
-    def _chosen(self, threshold: float | None, metric: Metric | None) -> Bools:
-        """Return the mask of the candidates in the gold layer; the latest mask is cached."""
+    def _layer(self, threshold: float | None = None, metric: Metric | None = None) -> Layer:
+        """Return the gold layer with its counts; the latest one is cached."""
         key = threshold, metric
         if key not in self._latest:
             self._latest.clear()
-            self._latest[key] = choose(self._table, self._expected, self.groups.nested, *key)
+            chosen = choose(self._table, self._expected, self.groups.nested, *key)
+            self._latest[key] = Layer(chosen, *self._of_documents(chosen))
         return self._latest[key]
 
     def _correct(self, chosen: Bools) -> Bools:
@@ -229,7 +240,7 @@ class SpanTables(Html):
         """
         import pandas as pd
 
-        g, chosen = self.groups, self._chosen(threshold, metric)
+        g, chosen = self.groups, self._layer(threshold, metric).chosen
         limit = SETTLED if threshold is None or metric is not None else threshold
         columns = [self._of[name] for name in ("start", "end", "label", "p_exact")]
         first = np.searchsorted(self._of["group"], np.arange(len(g) + 1))
@@ -307,7 +318,7 @@ class SpanTables(Html):
         """Return every span that a coder marked, with its probability and coders."""
         import pandas as pd
 
-        g, chosen = self.groups, self._chosen(None, None)
+        g, chosen = self.groups, self._layer().chosen
         coders: dict[tuple[str, int, int, str], list[str]] = {}
         for span in self.spans.spans:
             if span.coder != GOLD:
@@ -355,7 +366,7 @@ class SpanTables(Html):
         import pandas as pd
         import xarray as xr
 
-        tp, n_gold, true = self._of_documents(self._chosen(threshold, metric))
+        _, tp, n_gold, true = self._layer(threshold, metric)
         values = measures(tp.sum(1), n_gold.sum(), true.sum(1))
         rows = []
         for name, drawn in values.items():
@@ -382,7 +393,7 @@ class SpanTables(Html):
         """
         import pandas as pd
 
-        tp, n_gold, true = self._of_documents(self._chosen(threshold, None))
+        _, tp, n_gold, true = self._layer(threshold)
         return pd.DataFrame(
             {
                 "document": list(self.groups.documents),
@@ -392,37 +403,52 @@ class SpanTables(Html):
             }
         )
 
+    @cached_property
+    def _shares(self) -> dict[str, Floats]:
+        """Misses, false alarms, exact borders, right labels and F1 of the coders, [draw, coder]."""
+        g, draws = self.groups, self.draws
+        group, marked = g.of_answer, g.label > 0
+
+        def count(which: Bools) -> Floats:
+            return np.bincount(g.coder, which, len(g.coders)).astype(float)
+
+        marks, found = count(marked), []
+        for truth, shape in zip(draws.truth, draws.truth_shape, strict=True):
+            k = truth[group]
+            there, named, exact = count(k > 0), k == g.label, shape[group] == g.shape
+            hit = marked & (k > 0)
+            both, right = count(hit), count(hit & named & exact)
+            found.append((
+                1 - over(both, there), over(marks - both, marks), over(count(hit & exact), both),
+                over(count(hit & named), both), over(2 * right, marks + there),
+            ))  # fmt: skip
+        return dict(zip(SHARES, np.stack(found, axis=1), strict=True))
+
     def coders(self) -> Summary:
         """Return misses, false alarms, exact borders and F1 per coder, with 95 % intervals."""
         import pandas as pd
 
-        g, draws = self.groups, self.draws
-        group, n, marked = g.of_answer, len(g.coders), g.label > 0
-        sums: dict[str, list[Floats]] = {
-            name: [] for name in ("misses", "false_alarms", "borders", "labels", "f1")
-        }
-
-        def count(which: Bools) -> Floats:
-            return np.bincount(g.coder, which, n).astype(float)
-
-        marks = count(marked)
-        for truth, shape in zip(draws.truth, draws.truth_shape, strict=True):
-            k = truth[group]
-            there, exact = k > 0, shape[group] == g.shape
-            both = count(marked & there)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                sums["misses"].append(1 - both / count(there))
-                sums["false_alarms"].append(count(marked & ~there) / marks)
-                sums["borders"].append(count(marked & there & exact) / both)
-                sums["labels"].append(count(marked & (k == g.label)) / both)
-                right = count(marked & (k == g.label) & exact)
-                sums["f1"].append(2 * right / (marks + count(there)))
-        table = pd.DataFrame({"coder": list(g.coders), "n": marks.astype(int)})
-        for name, values in sums.items():
-            mean, low, high = estimated(np.array(values))
+        g = self.groups
+        marks = np.bincount(g.coder[g.label > 0], minlength=len(g.coders))
+        table = pd.DataFrame({"coder": list(g.coders), "n": marks})
+        for name, values in self._shares.items():
+            mean, low, high = estimated(values)
             table[name], table[f"{name}_low"], table[f"{name}_high"] = mean, low, high
         table["advice"] = _advice(table)
         return Summary("Coders", table)
+
+    def mixing(self) -> tuple[float, float]:
+        """Return the largest R-hat and the fewest effective draws of what the tables report."""
+        # Parameters that no table shows may mix worse: attention and confusion both explain misses.
+        quality = self.quality().draws
+        told = [*self._shares.values(), np.column_stack([quality[name] for name in QUALITY])]
+        each = np.concatenate(told, axis=1)
+        each = each.reshape(len(self.draws.log_density), -1, each.shape[1])
+        compared, effective = rhat(each), ess(each)
+        return (
+            float(max(compared[~np.isnan(compared)], default=np.nan)),
+            float(min(effective[~np.isnan(effective)], default=np.nan)),
+        )
 
     def agreement(self) -> Summary:
         """Return agreement between coders, with intervals from resampled documents."""

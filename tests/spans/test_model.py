@@ -268,7 +268,7 @@ def test_the_interval_of_f1_covers_that_of_most_crowds_who_err_independently():
     covered = 0
     for seed in range(20, 40):  # the constants were chosen on 0 to 9
         spans, truth = crowd(seed=seed)
-        fit = am.fit(spans, seed=1)
+        fit = am.fit(spans, seed=1, draws=125, warmup=65)
         quality = fit.quality().table.set_index("quantity")
         low, real, high = quality["low"]["f1"], f1_of(gold_of(fit), truth), quality["high"]["f1"]
         assert low < real < high + 0.01
@@ -281,6 +281,8 @@ def test_chains_are_compared_and_short_ones_are_not_trusted(fitted):
     assert 1 <= float(attrs["rhat_max"]) < 1.05
     assert float(attrs["ess_min"]) > 100
     assert SpanFacts(fitted[0]).verdict[0] == "no problem found"
+    # chains of few marks have the length that was asked for
+    assert fitted[0].draws.log_density.shape == (4, 1000)
     for options in ({"chains": 1}, {"draws": 40}):
         short = SpanFacts(am.fit(crowd()[0], seed=1, **options))
         assert short.verdict[0] == "needs review"
