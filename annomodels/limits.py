@@ -35,6 +35,9 @@ DISSENT = 0.25
 # A finding is a warning only if it is certain and reaches the limit here; else it is a detail.
 # share of the gold labels or known labels that it concerns: shares of errors are read in percent
 NOTICED = 0.01
+# share of all confusions that a pair of labels has: from here a rule on this pair alone prevents
+# one confusion in ten
+CONFUSED_PAIR = 0.1
 # times the variance of the errors on an item that independent coders have; log-odds are then that
 # many times too large, so from here a gold label with 5 % probability of an error has 6.4 %
 DISPERSION = 1.1

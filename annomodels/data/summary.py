@@ -35,6 +35,8 @@ class Summary:
         Sentences a reader of the table should know.
     columns
         The columns that people look at, those that matter most first.
+    order
+        Row numbers as people see them, the most notable first; empty for the order of the table.
 
     Examples
     --------
@@ -52,6 +54,12 @@ class Summary:
     draws: xr.Dataset = field(default_factory=_no_draws)
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
+    order: tuple[int, ...] = ()
+
+    @property
+    def seen(self) -> pd.DataFrame:
+        """The table with the rows in the order in which people see them."""
+        return self.table.iloc[list(self.order)] if self.order else self.table
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield names and tables, the main one first."""
@@ -65,7 +73,7 @@ class Summary:
         most
             Number of rows; the text says how many it leaves out.
         """
-        return "\n".join([self.title, to_plain(self.table, self.columns, most), *self.notes])
+        return "\n".join([self.title, to_plain(self.seen, self.columns, most), *self.notes])
 
     def __repr__(self) -> str:
         return self.as_text()
@@ -77,7 +85,9 @@ class Summary:
         (_, main), *others = self.tables()
         parts = [to_html(name, table, ()) for name, table in others]
         order = ""
-        if {"state", "probability"} <= set(main):  # the settled items are of little interest
+        if self.order:
+            main, order = self.seen, ", most notable first"
+        elif {"state", "probability"} <= set(main):  # the settled items are of little interest
             main = main.sort_values("probability", kind="stable")
             order = ", least certain first"
         return "".join([to_html(self.title, main, self.columns, order), *parts, notes])

@@ -16,6 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import draws_of, summary_of, tiles
+from annomodels.summaries.coders.coders import notable
 from annomodels.summaries.draws import counts_matrix
 from annomodels.types import Floats
 
@@ -45,12 +46,9 @@ _FROM_0_TO_1 = {"share_right": 0.4, "accuracy": 0.4, "skill": 0.0, "reliability"
 _MOST_PAIRED = 60
 _MATRICES = 4  # confusion matrices that are drawn if no coder is named
 _BESIDE = 8  # labels up to which two matrices stand side by side
+_BELOW = 46  # characters of a line below the axes
 _LINE = 30  # characters of a line that names a coefficient
 _MEASURES = {"kappa": "Cohen's kappa", "agreement": "Share of equal labels"}
-_RANK = {
-    **{"adversary": 0, "reversed": 0, "spammer": 1, "uninformative": 1},
-    **{"biased": 2, "good": 3, "not enough evidence": 4},
-}
 _THRESHOLDS = ((0.667, "0.667"), (0.8, "0.8"))
 _SEEN = (
     (-1, ("value", "low", "high"), (style.BLUE, "o", "observed")),
@@ -78,7 +76,7 @@ def coder_forest(
         measure = [name for name in _FIRST if name in summary.table][0]  # noqa: RUF015
     if measure not in summary.table:
         raise NotApplicable(f"The coders of this fit have no {measure}.")
-    chosen = notable(summary.table, most)
+    chosen = notable(summary.table)[:most]
     chosen = chosen[np.argsort(summary.table[measure].to_numpy(dtype=float)[chosen], kind="stable")]
     table = summary.table.iloc[chosen]
     made, ax = style.canvas(0.85 + 0.2 * max(len(table), 2), ax)
@@ -102,14 +100,6 @@ def coder_forest(
     n = len(summary.table)
     ax.set_xlabel(_AXIS[measure] + style.left_out(len(table), n, "most notable", "coders"))
     return style.finished(made, ax, 3)
-
-
-def notable(coders: pd.DataFrame, most: int | None = None) -> NDArray[np.intp]:
-    """Row numbers of the coders by kind, each from the worst skill or reliability upwards."""
-    rank = coders["kind"].map(_RANK).fillna(3).to_numpy()
-    worth = coders["skill" if "skill" in coders else "reliability"].to_numpy(dtype=float)
-    order = np.lexsort((-coders["n"].to_numpy(), worth, rank))
-    return order if most is None else order[:most]
 
 
 def _limits(ax: Axes, table: pd.DataFrame, measure: str) -> None:
@@ -145,7 +135,7 @@ def confusion_matrix(fit: Any, coder: Hashable | None = None, *, ax: Axes | None
         chosen = [names.index(str(coder))]
     else:
         one = shared or ax is not None or len(labels) > _BESIDE
-        chosen = [int(j) for j in notable(fit.coders().table, 1 if one else _MATRICES)]
+        chosen = [int(j) for j in notable(fit.coders().table)[: 1 if one else _MATRICES]]
     columns = min(len(chosen), 2)
     lines = -(-len(chosen) // columns)
     if ax is None:
@@ -166,12 +156,9 @@ def confusion_matrix(fit: Any, coder: Hashable | None = None, *, ax: Axes | None
         )
         each.set_xlabel("label given")
         each.set_ylabel("truth")
-    if coder is None and ax is None and len(chosen) < len(names) and not shared:
-        made.supxlabel(
-            f"the {len(chosen)} most notable of {len(names):,} coders",
-            fontsize=8,
-            color=style.MUTED,
-        )
+    some = style.left_out(len(chosen), len(names), "most notable", "coders").strip()
+    if coder is None and ax is None and some and not shared:
+        made.supxlabel(some, fontsize=8, color=style.MUTED)
     return made
 
 
@@ -260,7 +247,9 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     ax.set_xlim(min(0.0, lowest) - 0.03, 1.03)
     style.rows(ax, _titles(table), _LINE, lines=2)
     below = f"not defined: {', '.join(missing)}" if missing else ""
-    ax.set_xlabel("\n".join(["agreement coefficient, 95 % interval", *textwrap.wrap(below, 70)]))
+    ax.set_xlabel(
+        "\n".join(["agreement coefficient, 95 % interval", *textwrap.wrap(below, _BELOW)])
+    )
     return style.finished(made, ax)
 
 

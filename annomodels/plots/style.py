@@ -117,18 +117,18 @@ def require_matplotlib() -> None:
 def figure(height: float, width: float = WIDTH) -> Figure:
     """Create an empty figure (inches) outside pyplot, transparent, with automatic layout."""
     require_matplotlib()
-    made = _shown()((width, height), layout="constrained")
+    made = _shown_figure()((width, height), layout="constrained")
     made.patch.set_alpha(0.0)
     _OWN.add(made)
     return made
 
 
 @functools.cache
-def _shown() -> type[Figure]:
+def _shown_figure() -> type[Figure]:
     """Return the class of figures that a notebook shows although pyplot does not know them."""
     from matplotlib.figure import Figure
 
-    class Shown(Figure):
+    class ShownFigure(Figure):
         def _repr_png_(self) -> bytes:
             self.patch.set_alpha(1.0)  # the ink is dark, whatever the theme of the notebook
             out = io.BytesIO()
@@ -136,7 +136,15 @@ def _shown() -> type[Figure]:
             self.patch.set_alpha(0.0)
             return out.getvalue()
 
-    return Shown
+    ShownFigure.__module__, ShownFigure.__qualname__ = __name__, "ShownFigure"
+    return ShownFigure
+
+
+def __getattr__(name: str) -> type[Figure]:
+    """Find the class under its name, so that figures can be copied and pickled."""
+    if name == "ShownFigure":
+        return _shown_figure()
+    raise AttributeError(name)
 
 
 def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
@@ -183,7 +191,8 @@ def left_out(n: int, total: int, which: str, word: str) -> str:
     >>> left_out(30, 41, "most frequent", "labels")
     '\nthe 30 most frequent of 41 labels'
     """
-    return f"\nthe {n:,} {which} of {total:,} {word}" if n < total else ""
+    some = f"{n:,} {which}" if n > 1 else which
+    return f"\nthe {some} of {total:,} {word}" if n < total else ""
 
 
 def rows(

@@ -12,6 +12,7 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import summary_of
+from annomodels.summaries.trust.predictive import BY_CHANCE, FITS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,12 +121,11 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
     ax.axvspan(-1, 1, color=style.LINE, alpha=0.55, linewidth=0, zorder=0)
     ax.axvline(0, color=style.GREY, linewidth=1, zorder=1)
     known = np.isfinite(away)
-    fits = (table["verdict"] == "fits").to_numpy()
-    inside = np.abs(away) <= 1
+    verdict = table["verdict"].to_numpy()
     for chosen, colour, marker, label in (
-        (fits & inside, style.BLUE, "o", "in the band"),
-        (fits & ~inside, style.PURPLE, "s", "outside, as some are by chance"),
-        (~fits, style.ORANGE, "D", "not as expected"),
+        (verdict == FITS, style.BLUE, "o", "in the band"),
+        (verdict == BY_CHANCE, style.PURPLE, "s", BY_CHANCE),
+        (~np.isin(verdict, (FITS, BY_CHANCE)), style.ORANGE, "D", "not as expected"),
     ):
         near = known & chosen & (np.abs(away) <= edge)
         if chosen.any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
@@ -114,7 +115,7 @@ def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Sum
         return found
     table = found.table.assign(dont_know=data.unanswered.sum(axis=0))
     notes = (*found.notes, *answer_sentences(tree, shell, int(data.unanswered.sum())))
-    return Summary(found.title, table, found.draws, notes, found.columns)
+    return replace(found, table=table, notes=notes)
 
 
 def believed(tree: xr.DataTree, data: Scanned) -> bool:

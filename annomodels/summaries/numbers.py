@@ -15,11 +15,11 @@ from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
-from annomodels.data.validation import counted
 from annomodels.limits import STATES
 from annomodels.models.numeric import NumberValues
+from annomodels.summaries.coders.coders import notable
 from annomodels.summaries.draws import estimated, interval
-from annomodels.summaries.notes import say
+from annomodels.summaries.notes import items_by_state, say
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import Finding, finding
@@ -97,7 +97,8 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     kinds, counts = np.unique(columns["kind"], return_counts=True)
     found = ", ".join(f"{count:,} {kind}" for kind, count in zip(kinds, counts, strict=True))
     notes = (f"Of {len(n):,} coders: {found}.",)
-    return Summary("Coders", pd.DataFrame(columns), kept, notes, CODERS)
+    table = pd.DataFrame(columns)
+    return Summary("Coders", table, kept, notes, CODERS, tuple(notable(table).tolist()))
 
 
 def items(tree: xr.DataTree, data: Annotations) -> Summary:
@@ -127,11 +128,7 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
             "state": state.astype(object),
         }
     )
-    notes = (
-        f"Of {counted(data.n_items, 'item')}: "
-        + ", ".join(f"{int((state == word).sum()):,} {word}" for word in STATES)
-        + ".",
-    )
+    notes = (items_by_state(table["state"]),)
     return Summary("Items", table, notes=notes, columns=ITEMS)
 
 

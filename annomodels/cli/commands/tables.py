@@ -97,8 +97,6 @@ def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
     last columns of --by label show how alpha and crowd accuracy would change if each label were
     merged with the label that it is most confused with.
     """
-    from annomodels.plots.coders import notable
-
     found = loaded(fit)
     if isinstance(found, SpanFit):
         if by == "pair" or target is not None:
@@ -111,7 +109,4 @@ def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
         show(found.labels(pairs=by == "pair"), writing)
         return
     summary = found.coders(target=target)
-    table = summary.table
-    if form_for(writing) == "table" and {"kind", "n"} <= set(table):
-        table = table.iloc[notable(table)]
-    show(summary, writing, table)
+    show(summary, writing, summary.seen if form_for(writing) == "table" else None)

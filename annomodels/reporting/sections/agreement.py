@@ -30,8 +30,9 @@ def section(facts: Facts) -> list[Part]:
 
 
 def _undefined(rows: pd.DataFrame) -> list[str]:
-    reasons = rows["note"].str.split(". ").str[0].str.removeprefix("It is ").str.rstrip(".")
-    named = rows["title"].groupby(reasons.to_numpy(), sort=False).agg(list)
+    whole = [str(note).partition(". ")[0].rstrip(".") for note in rows["note"]]
+    reasons = np.array([reason.removeprefix("It is ") for reason in whole])
+    named = rows["title"].groupby(reasons, sort=False).agg(list)
     return [f"Not defined here: {listed(who, 9)} ({why})." for why, who in named.items()]
 
 

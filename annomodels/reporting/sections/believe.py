@@ -6,6 +6,7 @@ from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.data.summary import Summary
 from annomodels.models.catalog import is_stack
+from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
@@ -21,6 +22,7 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.words import say
+from annomodels.summaries.trust.predictive import BY_CHANCE, FITS
 
 CODERS = 10
 PREDICTIVE = "Observed values and values expected by the model"
@@ -72,7 +74,7 @@ def section(facts: Facts) -> list[Part]:
     if facts.has("compare"):
         parts.append(Part("heading", "Other models"))
         if facts.comparison is None:
-            return [*parts, *notes([say("alone")])]
+            return [*parts, *notes([say("alone", folder=audited.folder_of(facts))])]
         own, rivals = f"This page shows the model {facts.fit.model.name}.", facts.comparison
         parts += [*notes([own, *rivals.notes], 400), *summary("comparison", RIVALS, rivals)]
     return parts
@@ -98,7 +100,7 @@ def honest(facts: Facts) -> str:
 
 
 def _predictive(found: Summary) -> Part:
-    off = int((found.table["verdict"] != "fits").sum())
+    off = int((~found.table["verdict"].isin((FITS, BY_CHANCE))).sum())
     return picture(plots.predictive_votes(found), "predictive", off=off, n=len(found.table))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from annomodels import plots
 from annomodels.data.columns import clean, decimal, percent, short
 from annomodels.data.validation import counted
-from annomodels.limits import CODER_JUDGED
-from annomodels.plots.coders import notable, pairwise
+from annomodels.limits import CODER_JUDGED, CODER_ROW
+from annomodels.plots.coders import pairwise
 from annomodels.plots.style import distinct_names
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import warning
@@ -47,9 +47,8 @@ MATRIX = (
 @Section.of("coders-section", "Coders", needs=("coders",))
 def section(facts: Facts) -> list[Part]:
     rows = facts.coders.table
-    title, only = "All coders, most notable first", f"coder kind advice n {_right(rows)}"
-    shown = rows.iloc[notable(rows)]
-    quality = summary("coders", title, facts.coders, shown, "coders.csv", only)
+    title, only = "All coders, most notable first", f"coder kind {_right(rows)} advice n"
+    quality = summary("coders", title, facts.coders, facts.coders.seen, "coders.csv", only)
     lead = "Each card ends with a sentence that you can send."
     lead += f" {MATRIX}" if facts.data.n_labels <= _WIDEST else ""
     first = warning(facts.check)  # already on the first screen
@@ -63,7 +62,7 @@ def cards(facts: Facts) -> list[Card]:
     share = np.asarray(posterior["prevalence"].mean(("chain", "draw")).values)
     share = share if share.ndim == 1 else np.full(facts.data.n_labels, 1 / facts.data.n_labels)
     asked = [*facts.flagged.index, *facts.advised("retrain").index]
-    order = [*asked, *notable(rows)[: max(FIRST_CARDS - len(asked), 0)]]
+    order = [*asked, *facts.coders.order[: max(FIRST_CARDS - len(asked), 0)]]
     order = list(dict.fromkeys(order))[:MOST_CARDS]
     draws = posterior["confusion"]
     draws = draws.isel(coder=order) if "coder" in draws.dims else draws
@@ -83,7 +82,8 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     confused = _confused(weight, confusion, names)
     best = _best(confusion, share)
     well = [] if best < 0 else [("Does well", f"{names[best]}, right on {percent(right[best], 0)}")]
-    feedback = _feedback(row, names[int(k)], names[int(said)], confusion[k, said])
+    few = CODER_ROW * len(names)
+    feedback = _feedback(row, names[int(k)], names[int(said)], confusion[k, said], few)
     return Card(
         short(row["coder"], 40), str(row["kind"]), about,
         (*well, ("Confuses", confused)), feedback, *_matrix(confusion, facts),
@@ -104,8 +104,8 @@ def _right(row: Any) -> str:
     return "share_right" if "share_right" in row else "accuracy"
 
 
-def _feedback(row: Any, true: str, said: str, share: float) -> str:
-    """Return one sentence to send to a coder."""
+def _feedback(row: Any, true: str, said: str, share: float, few: int) -> str:
+    """Return one sentence to send to a coder; with fewer labels than `few` none on confusions."""
     n, kind, advice = int(row["n"]), row["kind"], str(row["advice"])
     right = f"About {row[_right(row)] * n:.0f} of your {counted(n, 'label')} are right"
     if advice.startswith("correct"):
@@ -117,7 +117,7 @@ def _feedback(row: Any, true: str, said: str, share: float) -> str:
         return f"{right}, {why}: please stop, and go through ten items with us."
     if advice == "give test items" and n >= CODER_JUDGED:
         return f"{right}: please label ten test items, so that we can judge better."
-    if kind == "not enough evidence":
+    if kind == "not enough evidence" and n < few:
         return f"You gave {counted(n, 'label')}, too few to judge."
     if kind == "biased":
         label = str(row["bias"]).removeprefix("says ").removesuffix(" too often")

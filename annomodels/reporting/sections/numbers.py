@@ -8,7 +8,6 @@ from annomodels import plots
 from annomodels.data.columns import COLUMNS, columns
 from annomodels.data.validation import counted
 from annomodels.limits import STATES
-from annomodels.plots.coders import notable
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
@@ -97,8 +96,7 @@ def coders(facts: Facts) -> list[Part]:
         )
         for measure in _MEASURES
     ]
-    title, order = "Coders, most notable first", notable(rows)
-    shown = summary("coders", title, found, rows.iloc[order], "coders.csv")
+    shown = summary("coders", "Coders, most notable first", found, found.seen, "coders.csv")
     return [*shown, pair(*pictures), *notes(found.notes, 400)]
 
 

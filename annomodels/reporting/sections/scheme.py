@@ -10,9 +10,10 @@ from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
+from annomodels.limits import CONFUSED_PAIR
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, notes, picture, table
-from annomodels.reporting.words import listed, say
+from annomodels.reporting.words import listed, say, share_with
 from annomodels.summaries.labels import LEFT_OUT
 
 WANTED = 0.8  # lowest recall and precision of a well-defined label
@@ -64,10 +65,12 @@ def scheme_notes(facts: Facts) -> list[str]:
     worst = rows[["recall", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
     if facts.data.n_labels > 2:
-        top: Any = facts.fit.labels(pairs=True).table.iloc[0]
-        part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))
-        span = "" if low == "–" else f" (95 % interval {low} to {high})"
-        out.append(say("confused_pair", pair=_pair(top), part=part, span=span))
+        pairs = facts.fit.labels(pairs=True).table
+        top: Any = pairs.iloc[0]
+        part, low, high = (float(top[f"confusions{end}"]) for end in ("", "_low", "_high"))
+        # of many pairs one is always first: it is named if it certainly stands out
+        if part >= CONFUSED_PAIR and not low <= 1 / len(pairs):
+            out.append(say("confused_pair", pair=_pair(top), part=share_with(part, low, high)))
     return out
 
 

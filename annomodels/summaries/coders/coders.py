@@ -26,6 +26,12 @@ from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.patterns import swaps_of
 from annomodels.types import Bools, Floats, Ints
 
+# kinds in the order in which people see them, those of numbers among them
+RANKS = {
+    **{"adversary": 0, "reversed": 0, "spammer": 1, "uninformative": 1},
+    **{"biased": 3, "good": 4, "not enough evidence": 5},
+}
+DOUBTFUL = 2  # rank of coders with labels enough who may nevertheless be useless
 KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
 OVER_USE = 0.05  # excess proportion of labels, at most the prevalence
 SURE = 0.95
@@ -81,6 +87,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         "kind": kind,
     }
     columns["advice"] = _advice(pd.DataFrame(columns), swaps)
+    order = tuple(notable(pd.DataFrame(columns)).tolist())
     declared = model_of(tree).parameters(data.n_labels)
     # scalar parameters per coder, such as a shift
     for name in (each.name for each in declared if each.shown and each.name in tree["posterior"]):
@@ -96,7 +103,18 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         *_notes(kind, tree, data), *told_by(tree), *sentences(tree), *(effects or ()), *answers
     )  # fmt: skip
     shown = OF_SCAN if right is None else COLUMNS
-    return Summary("Coders", pd.DataFrame(columns), _named(draws, right, data), notes, shown)
+    kept = _named(draws, right, data)
+    return Summary("Coders", pd.DataFrame(columns), kept, notes, shown, order)
+
+
+def notable(coders: pd.DataFrame) -> Ints:
+    """Return row numbers of coders: those to act on first, the worst of each rank first."""
+    rank = coders["kind"].map(RANKS).fillna(RANKS["good"])
+    if "advice" in coders:
+        thin = (coders["kind"] == "not enough evidence") & (coders["n"] >= CODER_JUDGED)
+        rank = rank.mask(thin & (coders["advice"] != "ask"), DOUBTFUL)
+    worth = coders["skill" if "skill" in coders else "reliability"].to_numpy(dtype=float)
+    return np.lexsort((-coders["n"].to_numpy(), worth, rank.to_numpy()))
 
 
 def swapped_pairs(data: Annotations) -> dict[int, str]:

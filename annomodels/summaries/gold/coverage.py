@@ -34,7 +34,7 @@ CURVE = columns(
     "kept",
     ALL["share"].called("Share of items"),
     ALL["accuracy"].called("Expected accuracy", digits=3, bar=False),
-    Column("wrong", "Expected wrong", "quantity", of=lambda row: round(float(row.wrong), 2)),
+    Column("wrong", "Expected wrong", "quantity", of=lambda row: round(float(row.wrong))),
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by, two_readings
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
-from annomodels.summaries.notes import say
+from annomodels.summaries.notes import items_by_state, say
 from annomodels.summaries.trust.known_truth import contradicted, known_truth_finding
 from annomodels.types import Bools, Floats, Ints
 
@@ -64,9 +64,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
         "surprise": p_surprise,
     }
     table = table.assign(**parts, state=table.pop("state"), reason=table.pop("reason"))
-    counts = table["state"].value_counts()
-    groups = ", ".join(f"{counts.get(word, 0):,} {word}" for word in STATES)
-    notes = [f"Of {data.n_items:,} items: {groups}.", *told_by(tree)]
+    notes = [items_by_state(table["state"]), *told_by(tree)]
     notes += [] if "p_ambiguous" in table else _sides_note(table["p_contested"].to_numpy(), data)
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
         notes += effect_sentences(tree, data, "item")

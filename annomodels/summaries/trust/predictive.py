@@ -27,6 +27,8 @@ from annomodels.types import Floats, Ints
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
 REJECTED = 0.01
+# verdicts on a statistic that the check does not reject
+FITS, BY_CHANCE = "fits", "outside, as some are by chance"
 WORST = 3  # coders and pairs with a separate row
 SMALLEST_SD = 0.01
 # misfit from which results change; errors on the same items also measure the spread of the
@@ -204,7 +206,7 @@ class Rows:
         """Add a distance; only large values are evidence against the model."""
         p = _p_at_least(observed, seen)
         fits = p >= REJECTED
-        self._add(name, observed, seen, p, "fits" if fits else verdict)
+        self._add(name, observed, seen, p, FITS if fits else verdict)
         return Compared(p, fits)
 
     def realised(self, name: str, observed: Floats, seen: Floats) -> Compared:
@@ -235,6 +237,8 @@ class Rows:
 
     def _add(self, name: str, observed: float, seen: Floats, p: float, verdict: str) -> None:
         low, high = np.quantile(seen, [0.025, 0.975])
+        if verdict == FITS and not low <= observed <= high:
+            verdict = BY_CHANCE
         row = (name, float(observed), float(seen.mean()), float(low), float(high), p, verdict)
         self.rows.append(row)
         self.draws.append(seen)
@@ -245,7 +249,7 @@ def _p_at_least(observed: float | Floats, seen: Floats) -> float:
 
 
 def _verdict(fits: bool, more: bool) -> str:
-    return "fits" if fits else f"{'more' if more else 'less'} than the model expects"
+    return FITS if fits else f"{'more' if more else 'less'} than the model expects"
 
 
 # aspects of the data that rules call "items"
