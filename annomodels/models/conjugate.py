@@ -104,9 +104,9 @@ class ConjugateModel(ConfusionModel):
         used, filled = counts > 0, sizes > 0
         plain = (counts[used] * state.log_confusion[used]).sum()
         plain += (sizes[filled] * state.log_prevalence[filled]).sum()
-        total = log_multinomial(counts, np.swapaxes(shapes, -1, -2), axis=1)
-        total += log_multinomial(sizes, self.prevalence.alpha(len(sizes)), axis=0)
-        return float(log_likelihood - plain + total)
+        rows = log_multinomial(counts, np.swapaxes(shapes, -1, -2), axis=1)
+        shares = log_multinomial(sizes, self.prevalence.alpha(len(sizes)), axis=0)
+        return float(log_likelihood - plain + rows.sum() + shares)
 
     def rows_penalty(self, state: State, prior: Floats) -> float:
         """Return the EM penalty of the rows, given their pseudo-counts."""
@@ -170,14 +170,14 @@ def log_shares(x: Floats, axis: int) -> Floats:
     return np.asarray(x - np.log(np.exp(x).sum(axis=axis, keepdims=True)))
 
 
-def log_multinomial(counts: Floats, shapes: Floats, axis: int) -> float:
-    """Return the Dirichlet-multinomial log density of (soft) sequences, summed over vectors."""
+def log_multinomial(counts: Floats, shapes: Floats, axis: int) -> Floats:
+    """Return the Dirichlet-multinomial log density of (soft) sequences, of each vector."""
     from scipy.special import gammaln
 
     shapes = np.broadcast_to(np.where(shapes > 0, shapes, 1.0), counts.shape)
     total = shapes.sum(axis=axis)
-    each = (gammaln(shapes + counts) - gammaln(shapes)).sum()
-    return float(each - (gammaln(total + counts.sum(axis=axis)) - gammaln(total)).sum())
+    each = (gammaln(shapes + counts) - gammaln(shapes)).sum(axis=axis)
+    return np.asarray(each - (gammaln(total + counts.sum(axis=axis)) - gammaln(total)))
 
 
 def _weighted(alpha: Floats, log_x: Floats) -> float:

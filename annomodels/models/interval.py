@@ -12,10 +12,11 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model
-from annomodels.models.numeric import POPULATION, NumericLabels, numeric_labels
+from annomodels.models.numeric import POPULATION, SAMPLED, NumericLabels, numeric_labels
 from annomodels.models.observed import observed, observed_sparse
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import Defined, Parameter, Variables
 from annomodels.priors import HalfNormal, LogNormal
+from annomodels.priors.distributions import Gamma, Normal
 from annomodels.types import Floats, PyMCModel, TensorLike
 
 if TYPE_CHECKING:
@@ -116,13 +117,44 @@ class Interval(Model):
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the variables of the posterior, in label units."""
         mean, *positive = POPULATION
+        standard = Normal(0.0, 1.0)
+
+        def precision(v: Variables) -> Gamma:
+            alpha, noise = v["coder_shape"][..., None], v["noise"][..., None]
+            return Gamma(2.0 + alpha, (1.0 + alpha) * noise**2)
+
+        def ease(v: Variables) -> Gamma:
+            beta = v["item_shape"][..., None]
+            return Gamma(2.0 + beta, 1.0 + beta)
+
         return (
-            Parameter(mean),
-            *(Parameter(name, (), "positive") for name in positive),
-            Parameter("bias", ("coder",)),
-            Parameter("scale", ("coder",)),
-            Parameter("noise_sd", ("coder",), "positive", watched=""),
-        )
+            Parameter(
+                mean, prior=Normal(0.0, self.location),
+                about="Priors in units of the standard deviation of all labels: mean truth normal "
+                f"with spread {self.location:g}; spread of truths half-normal "
+                f"({self.truth_spread.spread:g}), of biases ({self.bias_spread.spread:g}), of "
+                f"scales ({self.scale_spread.spread:g}), noise ({self.noise.spread:g}).",
+            ),
+            *(Parameter(name, (), "positive", prior=getattr(self, name)) for name in positive),
+            Parameter(
+                "bias", ("coder",), follows=lambda v: v["bias_spread"][..., None] * v["bias_raw"],
+                about=f"Similarity of the coders' variances {self.coder_shape.in_words}; of the "
+                f"items' difficulties {self.item_shape.in_words}.",
+            ),
+            Parameter(
+                "scale", ("coder",),
+                follows=lambda v: 1.0 + v["scale_spread"][..., None] * v["scale_raw"],
+            ),
+            Parameter(
+                "noise_sd", ("coder",), "positive", watched="",
+                follows=lambda v: v["precision"] ** -0.5,
+            ),
+            # in units of their spreads, so that the sampler can explore small spreads
+            Parameter("bias_raw", ("coder",), prior=standard, kept=False),
+            Parameter("scale_raw", ("coder",), prior=standard, kept=False),
+            Parameter("precision", ("coder",), "positive", prior=precision, kept=False),
+            Parameter("ease", ("item",), "positive", prior=ease, kept=False),
+        )  # fmt: skip
 
     def encode(self, data: Annotations) -> NumericLabels:
         """Encode annotations in standard units, with the steps and ends of this model.
@@ -139,12 +171,6 @@ class Interval(Model):
             "of the scale; a result beyond an end of the scale becomes that end.",
             "Biases average 0 and scales 1 over the population of coders, whose spreads are "
             "estimated.",
-            "Priors in units of the standard deviation of all labels: mean truth normal with "
-            f"spread {self.location:g}; spread of truths half-normal ({self.truth_spread.spread:g})"
-            f", of biases ({self.bias_spread.spread:g}), of scales ({self.scale_spread.spread:g}), "
-            f"noise ({self.noise.spread:g}).",
-            f"Similarity of the coders' variances {self.coder_shape.in_words}; of the items' "
-            f"difficulties {self.item_shape.in_words}.",
         ]
 
     def prior_numbers(self) -> Floats:
@@ -167,21 +193,8 @@ class Interval(Model):
         import pytensor.tensor as pt
 
         with pm.Model(coords=coords) as model:
-            v: dict[str, Any] = {"truth_mean": pm.Normal("truth_mean", 0.0, self.location)}
-            for name in POPULATION[1:5]:
-                v[name] = pm.HalfNormal(name, getattr(self, name).spread)
-            for name in POPULATION[5:]:
-                prior = getattr(self, name)
-                v[name] = pm.LogNormal(name, math.log(prior.median), prior.spread)
-            # in units of their spreads, so that the sampler can explore small spreads
-            bias, scale = (pm.Normal(f"{name}_raw", dims="coder") for name in ("bias", "scale"))
-            v["bias"] = pm.Deterministic("bias", v["bias_spread"] * bias, dims="coder")
-            stretch = 1.0 + v["scale_spread"] * scale
-            v["scale"] = pm.Deterministic("scale", stretch, dims="coder")
-            alpha, beta = v["coder_shape"], v["item_shape"]
-            rate = (1 + alpha) * v["noise"] ** 2
-            v["precision"] = pm.Gamma("precision", 2 + alpha, rate, dims="coder")
-            v["ease"] = pm.Gamma("ease", 2 + beta, 1 + beta, dims="item")
+            declared = Defined(self.variables(0), 0)
+            v: dict[str, Any] = {name: declared[name] for name in SAMPLED if name in declared}
             if labels.exact:
                 pm.Potential("labels", labels_logp(pt, v, labels))
                 return model

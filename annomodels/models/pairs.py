@@ -40,7 +40,7 @@ class PairModel(Model):
     truth: ClassVar[Literal["class", "number", "link"]] = "link"
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     single: ClassVar[bool]
-    # names of the rates of each class
+    # names of the rates of each class, and of the fields with the priors of their means
     quantities: ClassVar[tuple[str, ...]]
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(10.0, 1.0))
 
@@ -51,6 +51,7 @@ class PairModel(Model):
 
     def variables(self, n_labels: int) -> tuple[Parameter, ...]:
         anchor = self.anchor(n_labels)
+        means = "; ".join(f"mean {each} {prior.in_words}" for each, prior in self.means)
 
         def rates(v: Variables) -> Betas:
             mean, concentration = v["mean"][..., None, :], v["concentration"][..., None, :]
@@ -60,7 +61,7 @@ class PairModel(Model):
             self.prevalence_parameter(self.n_weights(n_labels)),
             Parameter(
                 "mean", ("kind",), "unit", prior=Betas(anchor[:, 0], anchor[:, 1]),
-                about=self.about_means,
+                about=f"Population of the coders: {means}.",
             ),
             Parameter(
                 "concentration", ("kind",), "positive", prior=self.concentration,
@@ -74,11 +75,6 @@ class PairModel(Model):
     @abstractmethod
     def prevalence_parameter(self, n_weights: int) -> Parameter:
         """Declare the prevalence of the classes."""
-
-    @property
-    @abstractmethod
-    def about_means(self) -> str:
-        """Priors of the population means, as text."""
 
     def encode(self, data: Candidates) -> Candidates:
         """Return the candidates, with "none of these" if the model allows it."""
@@ -95,9 +91,14 @@ class PairModel(Model):
     def prevalence_prior(self, n_classes: int) -> Floats:
         """Return the pseudo-counts of the prevalence, shape [class, 2]."""
 
-    @abstractmethod
+    @property
+    def means(self) -> list[tuple[str, Beta]]:
+        """Names of the rates of a class, with the priors of their population means."""
+        return [(name, getattr(self, name)) for name in self.quantities]
+
     def anchor(self, n_classes: int) -> Floats:
         """Return the pseudo-counts of the population means, shape [kind, 2]."""
+        return np.tile(np.stack([prior.counts for _, prior in self.means]), (n_classes, 1))
 
     def n_weights(self, n_classes: int) -> int:
         """Return the number of classes, including "none of these"."""
@@ -196,19 +197,9 @@ class MentionPairs(PairModel):
     def prevalence_prior(self, n_classes: int) -> Floats:
         return np.tile(self.prevalence.counts[::-1], (n_classes, 1))
 
-    def anchor(self, n_classes: int) -> Floats:
-        return np.tile(np.stack([self.specificity.counts, self.sensitivity.counts]), (n_classes, 1))
-
     def prevalence_parameter(self, n_weights: int) -> Parameter:
         about = f"Share of true candidates of a class: {self.prevalence.in_words}."
         return Parameter("prevalence", ("class",), "unit", prior=self.prevalence, about=about)
-
-    @property
-    def about_means(self) -> str:
-        return (
-            f"Mean sensitivity of the coders: {self.sensitivity.in_words}; mean specificity: "
-            f"{self.specificity.in_words}."
-        )
 
     def story(self) -> list[str]:
         return [
@@ -268,19 +259,12 @@ class SingleTruth(PairModel):
         alpha = self.prevalence.alpha(self.n_weights(n_classes))
         return np.stack([np.zeros(len(alpha)), alpha], axis=1)
 
-    def anchor(self, n_classes: int) -> Floats:
-        return np.tile(self.accuracy.counts, (n_classes, 1))
-
     def prevalence_parameter(self, n_weights: int) -> Parameter:
         return Parameter(
             "prevalence", ("class",), "simplex",
             prior=DirichletRows(self.prevalence.alpha(n_weights)),
             about=f"Weights of the classes: {self.prevalence.in_words}.",
         )  # fmt: skip
-
-    @property
-    def about_means(self) -> str:
-        return f"Mean accuracy of the coders: {self.accuracy.in_words}."
 
     def story(self) -> list[str]:
         other = ', or "none of these",' if self.none else ""

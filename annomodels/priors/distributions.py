@@ -69,6 +69,28 @@ class Betas:
 
 
 @dataclass(frozen=True, eq=False)
+class Gamma:
+    """Gamma distributions with a shape and a rate."""
+
+    shape: TensorLike
+    rate: TensorLike
+
+    def pymc(self, name: str, dims: tuple[str, ...]) -> Tensor:
+        import pymc as pm
+
+        return pm.Gamma(name, double(self.shape), double(self.rate), dims=dims)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+        return np.asarray(rng.gamma(self.shape, 1.0 / self.rate, shape))
+
+    def logp(self, x: Floats) -> Floats:
+        from scipy.special import gammaln
+
+        a, b = self.shape, self.rate
+        return np.asarray(a * np.log(b) - gammaln(a) + (a - 1.0) * np.log(x) - b * x)
+
+
+@dataclass(frozen=True, eq=False)
 class Normal:
     """Normal distributions with a mean and a standard deviation."""
 

@@ -166,7 +166,7 @@ def test_the_mass_of_a_mode_is_that_of_an_enumeration():
         counts = np.zeros((3, 2, 2))
         np.add.at(counts, (data.coder, data.label, truth[data.item]), 1)
         sizes = np.bincount(truth, minlength=2)
-        value = log_multinomial(counts, alpha.T, axis=1)
+        value = log_multinomial(counts, alpha.T, axis=1).sum()
         total.append(value + log_multinomial(sizes.astype(float), np.ones(2), axis=0))
     here = Spread(cut(codes, 1), team(None))
     mode = starts.chain_starts(model, here, 1, 1, relabel=False).modes[0]

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import annomodels as am
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult, conform
 from annomodels.limits import P_OFF_WORST
 from annomodels.models import MODELS
+from annomodels.models.catalog import EVERY
 from annomodels.models.parameters import Parameter, watched_names
+from annomodels.priors.distributions import Gamma
 from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.convergence import convergence
@@ -186,3 +189,22 @@ def test_names_are_those_that_people_use() -> None:
         "prevalence of no", "prevalence of yes", "accuracy of ben", "accuracy of eve",
         "accuracy of ada", "scale of no", "scale of yes", "spread scale",
     ]  # fmt: skip
+
+
+def test_every_variable_has_a_prior_or_follows_from_others() -> None:
+    """Only matrices averaged over states, and the log likelihood, follow from a fit."""
+    silent = [
+        (name, each.name)
+        for name in EVERY
+        for each in EVERY[name]().variables(3)
+        if each.prior is None and each.follows is None and not each.optional
+    ]
+    assert {each for _, each in silent} <= {"confusion", "log_likelihood"}, silent
+
+
+def test_a_gamma_prior_is_the_gamma_distribution(rng) -> None:
+    shape, rate = np.array([2.0, 3.0]), np.array([0.5, 4.0])
+    prior, same = Gamma(shape, rate), stats.gamma(shape, scale=1.0 / rate)
+    drawn = prior.sample(rng, (4000, 2))
+    np.testing.assert_allclose(prior.logp(drawn), same.logpdf(drawn))
+    assert (np.abs(drawn.mean(axis=0) - same.mean()) < 5 * same.std() / np.sqrt(4000)).all()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.models.base import ExpectedAccuracy
 from annomodels.models.hierarchical import HierarchicalDawidSkene, expected_accuracy
+from annomodels.models.parameters import ExpectedAccuracy
 from annomodels.priors import Diagonal
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.priors import prior_finding

@@ -76,6 +76,7 @@ class Ambiguous(StateModel):
         none = np.full(n_labels, -1)
         names = [f"{k}|{other}" for k, other in pairs]
         plain_or_not = self.ambiguous.counts[::-1]
+        pairs_prior = self.pairs.in_words.removesuffix(" per class")
         return Layout(
             names=(
                 *(str(k) for k in range(n_labels)),
@@ -85,10 +86,13 @@ class Ambiguous(StateModel):
             base=np.concatenate([np.arange(n_labels), np.full(len(mixed), -1)]),
             truth=mix,
             factors=(
-                Factor("ambiguous_share", plain_or_not, kind, ("plain", "ambiguous")),
+                Factor(
+                    "ambiguous_share", plain_or_not, kind, ("plain", "ambiguous"),
+                    about=f"Share of ambiguous items: {self.ambiguous.in_words}.",
+                ),
                 Factor(
                     "pair_share", self.pairs.alpha(n_pairs), np.concatenate([none, which]),
-                    tuple(names),
+                    tuple(names), about=f"Pairs of classes: {pairs_prior} each.",
                 ),
             ),
             values={"ambiguous": (kind == AMBIGUOUS).astype(float)},
@@ -99,7 +103,5 @@ class Ambiguous(StateModel):
         shares = ", ".join(f"{u:g}" for u in self.shares)
         return [
             "An item may be ambiguous between two classes, and each coder perceives one of them; "
-            f"share of ambiguous items: Beta({self.ambiguous.a:g}, {self.ambiguous.b:g}); share of "
-            f"the coders that perceive the first reading: {shares}, equally likely; pairs: "
-            f"Dirichlet with {self.pairs.concentration:g} pseudo-counts each.",
+            f"share of the coders that perceive the first reading: {shares}, equally likely.",
         ]

@@ -47,18 +47,18 @@ class Consensus(StateModel):
     error: FixedDiagonal = field(default_factory=lambda: Diagonal(20.0, 0.95))
 
     def layout(self, n_labels: int) -> Layout:
-        eye = np.eye(n_labels)
+        eye, right = np.eye(n_labels), f"{100 * self.error.accuracy:.0f} %"
+        about = (
+            f"The crowd is right about {right} of the items of a class (a prior worth "
+            f"{self.error.strength:g} items; only known labels can update it)."
+        )
         return Layout(
             names=tuple(str(k) for k in range(n_labels)),
             mix=eye,
             base=np.arange(n_labels),
             truth=eye,
-            truths=Truths("consensus", self.error.alpha(n_labels)),
+            truths=Truths("consensus", self.error.alpha(n_labels), about=about),
         )
 
     def story(self) -> list[str]:
-        return [
-            "The class that all coders perceive may differ from the truth; the crowd is right "
-            f"about {100 * self.error.accuracy:.0f} % of the items of a class (a prior worth "
-            f"{self.error.strength:g} items; only known labels can update it).",
-        ]
+        return ["The class that all coders perceive may differ from the truth."]

@@ -53,18 +53,18 @@ class EasyHardItems(StateModel):
         eye, none = np.eye(n_labels), np.zeros((n_labels, n_labels))
         classes = range(n_labels)
         choice = np.repeat([0, 1], n_labels)
-        names = ("easy", "hard")
+        names, about = ("easy", "hard"), f"Share of easy items: {self.easy.in_words}."
         return Layout(
             names=tuple(f"{k}, {name}" for name in names for k in classes),
             mix=np.block([[none, eye], [eye, none]]),
             base=np.tile(classes, 2),
             truth=np.vstack([eye, eye]),
-            factors=(Factor("easy_share", self.easy.counts, choice, names),),
+            factors=(Factor("easy_share", self.easy.counts, choice, names, about=about),),
             values={"easy": 1.0 - choice},
         )
 
     def story(self) -> list[str]:
         return [
             "Some items are easy: all coders label them correctly. The confusion matrices apply to "
-            f"the other items. Share of easy items: Beta({self.easy.a:g}, {self.easy.b:g}).",
+            "the other items.",
         ]

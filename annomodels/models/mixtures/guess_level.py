@@ -58,13 +58,16 @@ class GuessLevel(StateModel):
         level = np.array(self.levels)[choice]
         eye = np.eye(n_labels)[base]
         names = tuple(f"{share:g}" for share in self.levels)
+        about = f"Items by level: {self.weights.in_words.removesuffix(' per class')} each."
+        guesses = f"Guesses: {self.guess.in_words}."
+        guess = ExtraRow("common_guess", self.guess.alpha(n_labels), by_coder=False, about=guesses)
         return Layout(
             names=tuple(f"{k}/{names[c]}" for k, c in zip(base, choice, strict=True)),
             mix=np.column_stack([(1.0 - level)[:, None] * eye, level]),
             base=base,
             truth=eye,
-            factors=(Factor("level_share", self.weights.alpha(n), choice, names),),
-            rows=(ExtraRow("common_guess", self.guess.alpha(n_labels), by_coder=False),),
+            factors=(Factor("level_share", self.weights.alpha(n), choice, names, about=about),),
+            rows=(guess,),
             values={"guess_level": level},
         )
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from annomodels.models.base import State, log_priors
-from annomodels.models.conjugate import ConjugateModel, added
+from annomodels.models.conjugate import ConjugateModel, added, log_multinomial
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Layout
 from annomodels.models.mixtures.state_model import StateModel
@@ -126,19 +126,10 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 
     def log_odds(self, counts: Floats, state: State) -> Floats:
         """Return the log-odds [row] that a coder is a spammer, given counts [row, label, truth]."""
-        from scipy.special import gammaln
-
-        def evidence(n: Floats, alpha: Floats) -> Floats:
-            """Return the Dirichlet-multinomial log density of counts on the last axis."""
-            total, pseudo = n.sum(axis=-1), alpha.sum(axis=-1)
-            out: Floats = gammaln(pseudo) - gammaln(pseudo + total)
-            out += (gammaln(alpha + n) - gammaln(alpha)).sum(axis=-1)
-            return out
-
         q = float(state.population["spammer_share"])
-        habit = evidence(counts.sum(axis=2), self.habit.alpha(counts.shape[1]))
+        habit = log_multinomial(counts.sum(axis=2), self.habit.alpha(counts.shape[1]), axis=1)
         shapes = self._shapes(self.row_prior(state))
-        own = evidence(np.swapaxes(counts, 1, 2), shapes).sum(axis=1)
+        own = log_multinomial(counts, np.swapaxes(shapes, -1, -2), axis=1).sum(axis=1)
         out: Floats = np.log(q) - np.log1p(-q) + habit - own
         return out
 

@@ -21,6 +21,8 @@ class Part:
 
     name: str
     alpha: Floats  # pseudo-counts of probabilities on the last axis
+    # sentence in the model description; empty without one
+    about: str = field(default="", kw_only=True)
 
     @property
     def parameter(self) -> Parameter:
@@ -30,7 +32,8 @@ class Part:
     def declared(self, dims: tuple[str, ...], watched: Watched = "all") -> Parameter:
         """Declare the variable with these dimensions."""
         alpha = self.alpha[None] if "coder" in dims else self.alpha
-        return Parameter(self.name, dims, "simplex", watched, DirichletRows(alpha))
+        prior = DirichletRows(alpha)
+        return Parameter(self.name, dims, "simplex", watched, prior, about=self.about)
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,14 +125,26 @@ class Readings(StateModel):
         tables = raised / raised.sum(axis=2, keepdims=True)
         alpha = np.array(self.pseudo_items)
         floor = np.full(len(shares), self.floor)
+        prior = zip(self.pseudo_items, self.sharpness, strict=True)
+        powers = ", ".join(f"{power:g} ({count:g})" for count, power in prior)
+        about = (
+            f"The truth follows the readings to the power of {powers}; in brackets the prior's "
+            "pseudo-items. Only known labels can update it."
+        )
+        guesses = f"Guesses: {self.guess.in_words}."
+        guess = ExtraRow("common_guess", self.guess.alpha(n_labels), by_coder=False, about=guesses)
         return Layout(
             names=tuple(names),
             mix=np.column_stack([(1.0 - self.floor) * shares, floor]),
             base=np.array(first),
             truth=np.tensordot(alpha / alpha.sum(), tables, axes=1),
-            rows=(ExtraRow("common_guess", self.guess.alpha(n_labels), by_coder=False),),
+            rows=(guess,),
             judgement=Judgement(
-                "sharpness", alpha, tables, tuple(f"{power:g}" for power in self.sharpness)
+                "sharpness",
+                alpha,
+                tables,
+                tuple(f"{power:g}" for power in self.sharpness),
+                about=about,
             ),
             values={"second_reading": 1.0 - shares.max(axis=1)},
             weight=np.array(weight),
@@ -140,16 +152,12 @@ class Readings(StateModel):
 
     def story(self) -> list[str]:
         totals = " or ".join(f"{total:g}" for total in self.concentrations)
-        prior = zip(self.pseudo_items, self.sharpness, strict=True)
-        powers = ", ".join(f"{power:g} ({alpha:g})" for alpha, power in prior)
         return [
             "Shares of readers per class of an item follow a Dirichlet with a fixed total of "
             f"{totals} (less if items have fewer than {FULL} labels); the truth is one of their "
             "readings.",
             f"{100 * self.floor:.0f} % of all labels are guesses, from one distribution for all "
             "coders.",
-            f"The truth follows the readings to the power of {powers}; in brackets the prior's "
-            "pseudo-items. Only known labels can update it.",
         ]
 
 

@@ -89,7 +89,8 @@ class StateModel(Model):
         return {**self.coders.coords(labels), **own}
 
     def describe(self) -> list[str]:
-        return [*self.coders.describe(), *self.story()]
+        own = (each.about for each in self.item_parameters(2) if each.about)
+        return [*self.coders.describe(), *self.story(), *own]
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
         """Declare the variables of a result, for the truth and for perceived classes."""
