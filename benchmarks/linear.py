@@ -41,7 +41,7 @@ FEW, MANY = 20, 500
 
 INTRODUCTION = f"""
 One simulated crowd of {CODERS} coders with K = 5 labels and 5 labels an item labels more and more
-items; everything runs on one thread. *Scan*: from Parquet to coded, sorted blocks on disk. *Pass*:
+items; everything runs on one thread. *Scan*: from Parquet to coded, sorted columns on disk. *Pass*:
 the truth of all items is drawn once and the labels are counted. *EM*: `am.fit(scan, "dawid-skene",
 engine="em", threads=1)`, streamed, from the votes to its end, with P(truth) written; its exponent
 is that of the seconds a pass. *Gibbs*: `am.fit(scan, "dawid-skene", threads=1)`, streamed, 4

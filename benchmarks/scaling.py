@@ -40,7 +40,7 @@ REPEATS, LEAST_SECONDS = 30, 3.0
 INTRODUCTION = f"""
 Simulated crowds with K = 5 labels, 5 labels an item and a thousand from each coder on average (20
 coders at the least, 10,000 at the most), few of whom give many; names are texts in no order.
-*Scan*: from Parquet to coded, sorted blocks on disk. *Pass*: the truth of all items is drawn once
+*Scan*: from Parquet to coded, sorted columns on disk. *Pass*: the truth of all items is drawn once
 and the labels are counted, which is an iteration of one Gibbs chain; the least of several. *EM*:
 `am.fit(scan, "dawid-skene", engine="em")`, streamed, from the votes to its end. *Gibbs*:
 `am.fit(scan, "dawid-skene")`, streamed, {CHAINS} chains, {WARMUP} iterations of warm-up and {DRAWS}

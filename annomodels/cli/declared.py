@@ -56,7 +56,7 @@ SHARED: dict[str, Option] = {
     ),
     "stream": option(
         "--stream",
-        "Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV "
+        "Fit block by block, as from 20 million rows on: DATA is a Parquet, CSV or TSV "
         "file, a folder or a pattern.",
         bool,
     ),

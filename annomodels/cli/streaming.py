@@ -58,6 +58,20 @@ def scanned(job: Job) -> Scanned:
 
 def refuse_the_rest(job: Job) -> None:
     """Refuse all options that streams do not support, before reading."""
+    given = refused(job)
+    if job.data == "-" or job.data.startswith(PREFIX):
+        what = f"--stream reads files, a folder or a pattern, not {job.data}"
+        rest = f", and without {', '.join(given)}" if given else ""
+        raise click.UsageError(f"{what}{rest}.")
+    if given:
+        raise click.UsageError(
+            "--stream reads long tables without changes and fits them block by block, with a stack "
+            f"or a model from pooled to hierarchical: leave out {', '.join(given)}."
+        )
+
+
+def refused(job: Job) -> list[str]:
+    """Return the options that streams do not support."""
     from annomodels.models.catalog import class_of, streamable
     from annomodels.scale.scanning import scan
 
@@ -73,12 +87,4 @@ def refuse_the_rest(job: Job) -> None:
         given.append(f"--model {model}")
     if job.sampling.options["engine"] == "nuts":
         given.append("--engine nuts")
-    if job.data == "-" or job.data.startswith(PREFIX):
-        what = f"--stream reads files, a folder or a pattern, not {job.data}"
-        rest = f", and without {', '.join(given)}" if given else ""
-        raise click.UsageError(f"{what}{rest}.")
-    if given:
-        raise click.UsageError(
-            "--stream reads long tables without changes and fits them block by block, with a stack "
-            f"or a model from pooled to hierarchical: leave out {', '.join(given)}."
-        )
+    return given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
@@ -73,9 +74,10 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     Parameters
     ----------
     data
-        Annotations; a scan of them (:func:`annomodels.scan`), fitted block by block; mentions with
-        candidates for their antecedents (:func:`annomodels.coref.pairs`); or spans
-        (:func:`annomodels.read_spans`), whose result is a :class:`annomodels.spans.fit.SpanFit`.
+        Annotations; a scan of them (:func:`annomodels.scan`), fitted block by block; a path, which
+        is read, or scanned if its tables have 20 million rows; mentions with candidates for their
+        antecedents (:func:`annomodels.coref.pairs`); or spans (:func:`annomodels.read_spans`),
+        whose result is a :class:`annomodels.spans.fit.SpanFit`.
     model
         A model or its name. The default is ``stack``, a model of the coders and the votes,
         calibrated on public data sets; or ``hierarchical`` or ``pooled`` if a stack does not
@@ -153,7 +155,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
         return fit_spans(data, model, **how, progress=progress)
     if isinstance(model, SpanModel):
         raise NotApplicable("This is a model of spans, but the data are not spans.")
-    read: Annotations | Scanned | Candidates = as_annotations(data)
+    read = _read(data)
     if model is None:
         model = default_model(read, engine, executor=executor, partitions=partitions)
         if resolve(model).shared:
@@ -198,6 +200,18 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
         found.tree.attrs["stopped"] = "interrupted"
     Interrupts.pass_on()
     return found
+
+
+def _read(data: object) -> Annotations | Scanned | Candidates:
+    """Return labels of any kind; a path is scanned if its tables are large."""
+    if isinstance(data, (str, os.PathLike)):
+        from annomodels.scale.files import is_large
+        from annomodels.scale.scanning import scan
+
+        if is_large(data):
+            return scan(data)
+    read: Annotations | Candidates = as_annotations(data)
+    return read
 
 
 def _fit_of(

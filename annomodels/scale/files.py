@@ -13,13 +13,14 @@ from annomodels.data.coding import natural_key
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import checked_path, guarded, shown
-from annomodels.io.tables.chunks import File, kind_of
+from annomodels.io.tables.chunks import File, kind_of, opened
 from annomodels.io.tables.columns import find_roles, named_column
 from annomodels.io.tables.keys import parts_of
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 TELLTALE = 1 << 16
 MAGIC = "*?["
+LARGE = 20_000_000  # rows from which labels are fitted block by block
 
 
 def files_of(paths: Paths) -> list[Path]:
@@ -50,6 +51,18 @@ def files_of(paths: Paths) -> list[Path]:
     if problems or not out:
         raise AnnotationError(problems or [Problem("No file was given.")])
     return list(dict.fromkeys(out))
+
+
+def is_large(path: Paths) -> bool:
+    """Return True if the tables of a path have too many rows to hold their labels in memory."""
+    try:
+        places = files_of(path)
+        # a row takes a byte or more, also in Parquet
+        if sum(place.stat().st_size for place in places) < LARGE or not all(map(kind_of, places)):
+            return False
+        return sum(opened(place).rows for place in places) >= LARGE
+    except (AnnotationError, OSError):  # the reader says what is wrong
+        return False
 
 
 def columns_of(

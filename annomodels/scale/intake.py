@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annomodels.data.validation import (
-    EMPTY,
     LONGEST_LABEL,
     SHOWN,
     at_rows,
@@ -114,35 +113,27 @@ class Places:
         return f"{place}, row {first + number - begin}"
 
 
+@dataclass(eq=False)
 class Intake:
     """Rows read so far."""
 
-    def __init__(
-        self,
-        kept: Rows,
-        columns: dict[str, str],
-        declared: Sequence[str] | None,
-        missing: frozenset[str],
-        question: str | None = None,
-        dont_know: Sequence[str] = (),
-        once: bool = False,
-    ) -> None:
-        self.kept = kept
-        self.columns = columns
-        self.declared = declared
-        self.missing = {*EMPTY, *missing}
-        self.coders = Register()
-        self.labels = Register(declared or ())
-        self.truths = Register(declared or ())
-        self.question = question
-        self.questions = Register()
-        self.dont_know = Register(dont_know)
-        self.answering: set[int] = set()
-        self.once = once
-        self.skips = 0
-        self.rows = 0
-        self.places = Places()
-        self.points: dict[object, str] = {}
+    kept: Rows
+    columns: dict[str, str]
+    declared: Sequence[str] | None
+    missing: set[str]  # texts that are no label
+    question: str | None
+    dont_know: Register
+    once: bool  # whether some rows have annotation ids
+    coders: Register = field(default_factory=Register)
+    questions: Register = field(default_factory=Register)
+    places: Places = field(default_factory=Places)
+    answering: set[int] = field(default_factory=set)  # coders who gave a label
+    points: dict[object, str] = field(default_factory=dict)
+    skips: int = 0
+    rows: int = 0
+
+    def __post_init__(self) -> None:
+        self.labels, self.truths = (Register(self.declared or ()) for _ in range(2))
 
     def take(self, chunk: Chunk) -> None:
         """Check and code the rows of a chunk, and keep them."""

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,10 +44,10 @@ create table names as select
 from items where n > 0
 """
 TWO_TRUTHS = f"""
-select item, min(row) from rows join (
+select number, min(row) from rows join (
     select item, gold as first, number from names where two order by number limit {SHOWN}
 ) using (item)
-where gold >= 0 and gold <> first group by item, number order by number
+where gold >= 0 and gold <> first group by number order by number
 """
 LABELS = """
 select number, code as coder, label from rows join names using (item) join codes using (coder)
@@ -71,7 +70,8 @@ class Rows:
             "threads": min(THREADS, os.cpu_count() or 1),
             "temp_directory": str(folder),
         }
-        self._failure: type[Exception] = duckdb.Error
+        # the last two are those of a stream
+        self._failures = duckdb.Error, pa.ArrowException, OSError
         self._db = duckdb.connect(":memory:", config=how)
         self._db.create_function("order_key", keys_of, ["VARCHAR"], "BLOB", type="arrow")
         self._folder = folder
@@ -143,7 +143,8 @@ class Rows:
     def two_truths(self) -> tuple[int, list[tuple[str, int]]]:
         """Return the number of items with two truths, and first ones with the row of the second."""
         ((n,),) = self._list("select count(*) from names where two")
-        return n, self._list(TWO_TRUTHS) if n else []
+        found = self._list(TWO_TRUTHS) if n else []
+        return n, [(self.names(item, item + 1)[0].as_py(), row) for item, row in found]
 
     def labels(self) -> Iterator[dict[str, AnyArray]]:
         """Yield number (of the item), coder and label, sorted by item, coder and row."""
@@ -167,9 +168,9 @@ class Rows:
         with self._said():
             self._db.execute(query)
 
-    def _list(self, query: str) -> list[Any]:
+    def _list(self, query: str) -> list[tuple[int, ...]]:
         with self._said():
-            found: list[Any] = self._db.execute(query).fetchall()
+            found: list[tuple[int, ...]] = self._db.execute(query).fetchall()
         return found
 
     @contextmanager
@@ -180,10 +181,14 @@ class Rows:
 
     @contextmanager
     def _said(self) -> Iterator[None]:
-        """Replace a failure, for lack of memory or disk space, by one sentence and its remedy."""
+        """Say in one sentence what failed, for lack of memory or disk space; pass interrupts on."""
         try:
             yield
-        except self._failure as error:
+        except RuntimeError as error:  # as which DuckDB raises them
+            if "interrupted" not in str(error):
+                raise
+            raise KeyboardInterrupt from error
+        except self._failures as error:
             what = f"The labels cannot be sorted here: {first_line(error)}."
             remedy = (
                 "Free memory and disk space, or sort them on a larger disk: set TMPDIR, or cache "

@@ -25,15 +25,11 @@ from annomodels.types import Ints
 
 VERSION = 7
 ABOUT = "scan.json"
-# fields that are counted while blocks are written, and all fields of the scan file
+# fields that are counted while the columns are written
 ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")
 COUNTS = (
     *ARRAYS, "repeats", "conflicts", "shared_items", "compared_items", "components", "fewest",
     "most", "n_gold",
-)  # fmt: skip
-SAVED = (
-    *COUNTS, "coders", "labels", "scale", "declared", "blocks", "skips", "source", "notes",
-    "fingerprint", "dont_know",
 )  # fmt: skip
 
 
@@ -231,10 +227,15 @@ class Scanned(Html):
         return " · ".join(parts)
 
 
+def _saved() -> list[str]:
+    fields = [field.name for field in dataclasses.fields(Scanned)]
+    return [name for name in fields if name not in ("folder", "_keeper")]
+
+
 def save_scan(scanned: Scanned) -> None:
     """Write the fields of a scan to a file next to the columns, after their checksum."""
     about: dict[str, Any] = {"version": VERSION, "sums": checksums(scanned.folder)}
-    for name in SAVED:
+    for name in _saved():
         value = getattr(scanned, name)
         about[name] = value.tolist() if isinstance(value, np.ndarray) else value
     about["blocks"] = [dataclasses.astuple(block) for block in scanned.blocks]
@@ -276,7 +277,7 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
         about = _fields(folder)
         if about.pop("version") != VERSION:
             raise EngineError(f"{folder} was written by another version: scan again.")
-        values = {name: about[name] for name in SAVED}
+        values = {name: about[name] for name in _saved()}
         values["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
     except (OSError, ValueError, KeyError) as error:
         raise EngineError(f"{folder} holds no scan.") from error

@@ -16,7 +16,7 @@ import numpy as np
 
 from annomodels.data.annotations import SCALES, Scale
 from annomodels.data.names import label_text
-from annomodels.data.validation import is_blank
+from annomodels.data.validation import EMPTY, is_blank
 from annomodels.engines.source.disk import Keeper
 from annomodels.errors import AnnotationError, EngineError, Option, Problem
 from annomodels.io.border import shown
@@ -39,7 +39,7 @@ from annomodels.io.writing import OutputError, named
 from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
-from annomodels.scale.intake import Intake
+from annomodels.scale.intake import Intake, Register
 from annomodels.scale.rows import Rows
 from annomodels.scale.scanned import ABOUT, COUNTS, VERSION, Scanned, is_whole, load_scan, save_scan
 from annomodels.scale.sorting import Census, write_sorted
@@ -251,7 +251,8 @@ def _read(request: _Request, rows: Rows) -> tuple[Intake, list[str]]:
     sizes = [file.rows for file in files]
     total = max(sum(sizes), 1)
     intake = Intake(
-        rows, columns, request.texts, request.missing, request.question, request.dont_know, any(ids)
+        rows, columns, request.texts, {*EMPTY, *request.missing}, request.question,
+        Register(request.dont_know), any(ids),
     )  # fmt: skip
     for file, names, before in zip(files, roles, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True):
         for chunk in file.chunks(names, fractional):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST = 200  # maximum number of listed items
+LISTED = ["item", "label", "probability", "runner_up", "n", "doubt"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +35,15 @@ class Tally:
     # accuracy, wrong; intervals need the labels in memory and are NaN
     thresholds: pd.DataFrame
     per_item: NDArray[np.int64]  # number of items with 0, 1, 2, ... labels
-    # at most 200 unsettled items, least certain first: item, label, probability, runner_up, n,
-    # doubt (in bits)
+    # at most 200 unsettled items, least certain first; doubt is in bits
     open: pd.DataFrame
 
 
 def tally(fit: Any) -> Tally:
     """Count the gold standard."""
     import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     names = tuple(label_text(name) for name in fit.data.labels)
     limits = np.array(LIMITS)
@@ -50,7 +52,7 @@ def tally(fit: Any) -> Tally:
     by_label = np.zeros((2, len(names)), dtype=np.int64)
     kept, right = np.zeros(len(limits), dtype=np.int64), np.zeros(len(limits))
     per_item = np.zeros(fit.data.most + 1, dtype=np.int64)
-    unsettled: list[pd.DataFrame] = []
+    unsettled: list[pa.Table] = []
     for truth in read_truths(fit.truth, len(fit.data.blocks)):
         rows = gold_rows(truth, names, SETTLED, dependent)
         p = np.column_stack([truth[f"p_{name}"].to_numpy() for name in names])
@@ -61,11 +63,12 @@ def tally(fit: Any) -> Tally:
         by_label[0] += np.bincount(best, minlength=len(names))
         by_label[1] += np.bincount(best[settled], minlength=len(names))
         per_item += np.bincount(rows["n"].to_numpy(), minlength=len(per_item))
-        for place, limit in enumerate(limits):
-            chosen = sure[~known & (sure >= limit)]
-            kept[place] += len(chosen)
-            right[place] += chosen.sum()
-        unsettled = [_least_certain([*unsettled, _few(rows, ~settled)])]
+        above = (sure >= limits[:, None]) & ~known
+        kept += above.sum(axis=1)
+        right += (above * sure).sum(axis=1)
+        more = rows.filter(pc.equal(rows["state"], "needs labels")).select(LISTED)
+        least = pa.concat_tables([*unsettled, more]).sort_by([("doubt", "descending")])
+        unsettled = [least.slice(0, MOST)]
     accuracy = np.divide(right, kept, out=np.full(len(kept), np.nan), where=kept > 0)
     table = {"threshold": limits, "kept": kept, "share": kept / max(int(kept[0]), 1)}
     ends = dict.fromkeys(("accuracy_low", "accuracy_high"), np.full(len(kept), np.nan))
@@ -77,21 +80,5 @@ def tally(fit: Any) -> Tally:
         labels=pd.DataFrame(counts),
         thresholds=pd.DataFrame(table),
         per_item=per_item,
-        open=unsettled[0],
+        open=unsettled[0].to_pandas(),
     )
-
-
-def _few(rows: pa.Table, chosen: NDArray[np.bool_]) -> pd.DataFrame:
-    at = np.flatnonzero(chosen)
-    doubt = rows["doubt"].to_numpy()[at]
-    at = at[np.argsort(-doubt, kind="stable")[:MOST]]
-    names = ["item", "label", "probability", "runner_up", "n", "doubt"]
-    found: pd.DataFrame = rows.select(names).take(at).to_pandas()
-    return found
-
-
-def _least_certain(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    import pandas as pd
-
-    whole = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
-    return whole.sort_values("doubt", ascending=False, kind="stable").head(MOST)

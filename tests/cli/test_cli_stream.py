@@ -13,6 +13,7 @@ import pytest
 
 import annomodels as am
 from annomodels.cli import sampling
+from annomodels.scale import files
 
 pytestmark = pytest.mark.slow
 
@@ -188,3 +189,15 @@ def test_a_stream_may_be_spread(labels: Path, call, tmp_path: Path) -> None:
         pd.testing.assert_frame_equal(
             *(pd.read_parquet(folder / "gold.parquet") for folder in (here, there))
         )
+
+
+def test_a_large_file_is_streamed_unless_an_option_needs_it_in_memory(
+    labels: Path, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LARGE", 300)
+    told = ("run", labels, "--no-report", *EM)
+    done = call(*told, "-o", tmp_path / "streamed")
+    assert "fitted block by block, as with --stream" in done.err
+    assert (tmp_path / "streamed" / "gold.parquet").exists()
+    assert call(*told, "-o", tmp_path / "read", "--read", "format=long").code in (0, 4)
+    assert (tmp_path / "read" / "gold.csv").exists()

@@ -15,6 +15,7 @@ import annomodels as am
 from annomodels.engines.source.blocks import Stored
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.io.writing import OutputError
+from annomodels.scale import files
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.trust.convergence import fit_findings
 
@@ -220,6 +221,19 @@ def test_models_and_engines_that_need_memory_say_so(scans: dict[str, Scanned]) -
     for model, engine in (("dawid-skene", "nuts"), ("logit-normal", "auto"), ("easy-hard", "auto")):
         with pytest.raises(NotApplicable, match="needs the labels in memory"):
             am.fit(scans["open"], model, engine=engine)
+
+
+def test_a_path_is_scanned_where_its_tables_are_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "labels.csv"
+    crowd().to_csv(path, index=False)
+    small = am.fit(path, "pooled", engine="em", seed=1, starts=1)
+    monkeypatch.setattr(files, "LARGE", 500)
+    large = am.fit(path, "pooled", engine="em", seed=1, starts=1)
+    assert isinstance(large.data, Scanned)
+    assert isinstance(small.data, am.Annotations)
+    assert_same_items(large, small)
 
 
 def test_temporary_folders_go_with_the_fit(scans: dict[str, Scanned]) -> None:

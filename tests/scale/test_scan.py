@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
+from threading import Timer
 
 import numpy as np
 import pandas as pd
@@ -428,16 +430,22 @@ def test_a_lack_of_room_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch
     assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
 
 
-def test_an_interrupted_scan_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("stage", ["reading", "sorting"])
+def test_an_interrupted_scan_leaves_nothing(tmp_path, monkeypatch, stage):
+    """Ctrl-C is the same in a query, which runs outside Python, as anywhere else."""
     path = tmp_path / "votes.csv"
     path.write_text(table(400).to_csv(index=False))
+    run, slow = rows.Rows._run, "create table t as select count(*) from range(100000000000)"
 
-    def stop(stage: str, share: float, message: str = "") -> None:
-        if stage == "sorting":
-            raise KeyboardInterrupt
+    def stopped(self: rows.Rows, query: str) -> None:
+        if query.startswith("insert into rows" if stage == "reading" else "\ncreate table names"):
+            Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            run(self, slow)
+        run(self, query)
 
+    monkeypatch.setattr(rows.Rows, "_run", stopped)
     with pytest.raises(KeyboardInterrupt):
-        am.scan(path, repeats="all", cache=tmp_path / "cache", progress=stop)
+        am.scan(path, repeats="all", cache=tmp_path / "cache")
     assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
 
 

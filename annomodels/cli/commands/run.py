@@ -11,7 +11,7 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import several, with_truth_column
 from annomodels.cli.options import Job, option
 from annomodels.cli.places import default_folder
-from annomodels.cli.session import current
+from annomodels.cli.session import current, note
 
 
 @as_command(
@@ -54,7 +54,8 @@ def command(job: Job) -> int:
     about.json; agreement.csv needs the labels in memory.
     """
     from annomodels.cli.jobs import each_question, one_question, told
-    from annomodels.cli.streaming import refuse_the_rest
+    from annomodels.cli.streaming import refuse_the_rest, refused
+    from annomodels.scale.files import is_large
 
     if job.no_report and job.show:
         raise click.UsageError("--show is used in the report: leave out --no-report.")
@@ -65,6 +66,9 @@ def command(job: Job) -> int:
     if job.earlier is not None and (job.stream or several(job.reading)):
         remedy = "leave out --stream" if job.stream else "choose it with --question"
         raise click.UsageError(f"--prior-from needs one question in memory: {remedy}.")
+    if not (job.stream or job.earlier or refused(job)) and is_large(job.data):
+        job = replace(job, stream=True)
+        note("The labels are many, so they are fitted block by block, as with --stream.")
     if job.stream:
         refuse_the_rest(job)
     elif job.cache is not None:
