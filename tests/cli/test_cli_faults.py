@@ -374,10 +374,11 @@ def test_notes_that_cannot_be_written_do_not_end_a_run(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("how", [FEW, ()])
 @pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT=1", "NUMBA_NUM_THREADS=0"])
-def test_a_variable_that_stops_the_compiler_is_named(variable, tmp_path):
+def test_a_variable_that_stops_the_compiler_is_named(variable, how, tmp_path):
     name, value = variable.split("=")
-    words = ("run", "dataset:anesthesia", "-o", tmp_path / "out", *FEW)
+    words = ("run", "dataset:anesthesia", "-o", tmp_path / "out", *how)
     process = start(*words, env={name: value})
     _, err = process.communicate(timeout=900)
     assert process.returncode == 2
