@@ -138,6 +138,11 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     >>> result.tree["truth"]["p_truth"].shape
     (6, 2)
     """
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        raise NotApplicable(
+            "NUMBA_DISABLE_JIT is set in the environment, and a fit without the compiler takes "
+            "hours. Run it without: unset NUMBA_DISABLE_JIT"
+        )
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
         seed=secrets.randbits(31) if seed is None else seed,

@@ -303,3 +303,21 @@ def test_one_class_of_labels_has_no_ratio_of_weights_to_draw():
     fit = fitted(table, "single", chains=2, draws=300, warmup=100)
     assert fit.interpretations().table["p_true"].tolist() == pytest.approx([1, 0.5, 0.5], abs=0.05)
     assert (fit.tree["posterior"]["prevalence"] == 1).all()
+
+
+def test_more_draws_are_not_advised_where_they_do_not_help():
+    """Coders who guess have several solutions, and each chain stays in its own."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (f"t{t}#{i}", coder, rng.choice(["DN()", "DO(1)", "DO(2)", "DO(3)"]))
+        for t in range(6)
+        for i in range(1, 21)
+        for coder in "ab"
+    ]
+    table = pd.DataFrame(rows, columns=["item", "coder", "label"])
+    check = fitted(table, draws=200, extend=False).check()
+    said = [
+        text for text in check.sentences if "chains do not agree" in text or "draws are" in text
+    ]
+    assert len(said) == 2
+    assert all("More draws seldom help here. Use model='single'" in text for text in said)

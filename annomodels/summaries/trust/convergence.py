@@ -140,36 +140,39 @@ def _mixing(tree: xr.DataTree, data: Data, results: Results | None) -> list[Find
         nan, limits = float("nan"), {"r_hat": RHAT, "effective_draws": ESS}
         return [finding(code, "short", nan, limit) for code, limit in limits.items()]
     worst, at = float(rhat.max()), names[int(rhat.argmax())]
+    advice = _remedy(tree, data) if worst >= RHAT_WORST else phrase("r_hat", "longer")
     if results is not None:
-        return _of_results(results, worst, at)
+        return _of_results(results, worst, at, advice)
     severity = _severity(worst >= RHAT, worst >= RHAT_WORST)
-    words = {"at": at, "bad": int((rhat >= RHAT).sum()), "watched": len(names)}
-    words["advice"] = _remedy(tree, data) if worst >= RHAT_WORST else phrase("r_hat", "longer")
+    words = {"at": at, "bad": int((rhat >= RHAT).sum()), "watched": len(names), "advice": advice}
     first = finding(
         "r_hat", "apart" if severity else "fine", worst, RHAT, severity=severity, **words
     )
     least, at = float(ess.min()), names[int(ess.argmin())]
     severity = _severity(least < ESS, least < ESS_WORST)
     state = "few" if severity else "fine"
-    return [first, finding("effective_draws", state, least, ESS, severity=severity, at=at)]
+    words = {"at": at, "advice": advice}
+    return [first, finding("effective_draws", state, least, ESS, severity=severity, **words)]
 
 
 def _severity(bad: bool, worst: bool) -> Severity:
     return FORBIDS if worst else REVIEW if bad else FINE
 
 
-def _of_results(found: Results, parameter: float, name: str) -> list[Finding]:
+def _of_results(found: Results, parameter: float, name: str, advice: str) -> list[Finding]:
     """Judge the chains by the reported results; parameters become a detail."""
     severity = _severity(
         found.rhat >= RESULT_RHAT or found.apart >= P_OFF,
         found.rhat >= RESULT_RHAT_WORST or found.apart >= P_OFF_WORST,
     )
     state = "results_apart" if severity else "although" if parameter >= RHAT else "results"
-    words = {"at": name, "parameter": parameter, "apart": found.apart}
+    advice = advice if severity else phrase("r_hat", "longer")
+    words = {"at": name, "parameter": parameter, "apart": found.apart, "advice": advice}
     first = finding("r_hat", state, found.rhat, RESULT_RHAT, severity=severity, **words)
     severity = _severity(found.ess < RESULT_DRAWS, found.ess < RESULT_DRAWS_WORST)
     state = "results_few" if severity else "results"
-    return [first, finding("effective_draws", state, found.ess, RESULT_DRAWS, severity=severity)]
+    words = {"severity": severity, "advice": advice}
+    return [first, finding("effective_draws", state, found.ess, RESULT_DRAWS, **words)]
 
 
 def _remedy(tree: xr.DataTree, data: Data) -> str:
