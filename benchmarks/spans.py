@@ -42,10 +42,10 @@ import common
 import numpy as np
 
 import annomodels as am
-from annomodels.auditing.spans import QUANTITIES as AUDITED
 from annomodels.auditing.spans import estimate_spans
 from annomodels.io.span_builder import NONE, Span, Spans
 from annomodels.spans.fit import SpanFit
+from annomodels.spans.tables import QUALITY
 
 Key = tuple[str, int, int, str]
 ROWS = ("votes", "tokens", "model", "model, no text")
@@ -135,7 +135,7 @@ def read(folder: Path) -> Crowd:
 
 LABELS, WORDS = ("PER", "LOC", "ORG", "MISC"), 20_000
 PLACES = 27
-AUDIT_SIZES = (30, 60)
+AUDIT_SIZES = (30, 60, 100)
 CODED = tuple(f"coder_{n}" for n in range(1, 6))
 
 
@@ -193,8 +193,8 @@ def whole_run(crowd: Crowd, folder: Path, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def coverage(crowd: Crowd, size: int, audits: int, seed: int) -> dict[str, int]:
-    """Count the random audits whose 95 % intervals cover precision, recall and F1."""
+def coverage(crowd: Crowd, audits: int, seed: int) -> dict[int, dict[str, float]]:
+    """Percentages of random audits of each size whose 95 % intervals cover, by quantity."""
     data = crowd.spans
     known = Spans(
         tuple(s for s in data.spans if s.document in crowd.truth),
@@ -208,18 +208,28 @@ def coverage(crowd: Crowd, size: int, audits: int, seed: int) -> dict[str, int]:
         gold=lambda _: gold, documents=lambda _: documents, quality=lambda _: quality
     )
     names = list(known.seen)
-    marks = {name: {key[1:] for key in crowd.truth[name]} for name in names}
+    marks = {name: frozenset(key[1:] for key in crowd.truth[name]) for name in names}
     truth = {name: crowd.truth[name] for name in names}
     real = measures(Crowd(known, truth), of_model(fit)[0])
-    covered = dict.fromkeys(AUDITED, 0)
-    for n in range(audits):
-        rng = np.random.default_rng([seed, size, n])
-        drawn = [names[d] for d in rng.permutation(len(names))[:size]]
-        judged = {name: frozenset(marks[name]) for name in drawn}
-        table = estimate_spans(made, judged, drawn=drawn, seed=n).table.set_index("quantity")
-        for name in AUDITED:
-            covered[name] += table["low"][name] <= real[name] / 100 <= table["high"][name]
+    covered: dict[int, dict[str, float]] = {}
+    for size in (size for size in AUDIT_SIZES if size < len(names)):
+        counts = dict.fromkeys(QUALITY, 0.0)
+        for n in range(audits):
+            rng = np.random.default_rng([seed, size, n])
+            drawn = [names[d] for d in rng.permutation(len(names))[:size]]
+            judged = {name: marks[name] for name in drawn}
+            table = estimate_spans(made, judged, drawn=drawn, seed=n).table
+            for name, low, high in table[["quantity", "low", "high"]].itertuples(index=False):
+                counts[name] += 100 / audits * (low <= real[name] / 100 <= high)
+        covered[size] = counts
     return covered
+
+
+def one_label(crowd: Crowd, label: str) -> Crowd:
+    """Return the spans and the truth of one label."""
+    spans = tuple(span for span in crowd.spans.spans if span.label == label)
+    truth = {name: {key for key in keys if key[3] == label} for name, keys in crowd.truth.items()}
+    return Crowd(replace(crowd.spans, spans=spans), truth)
 
 
 def of_votes(crowd: Crowd) -> tuple[set[Key], dict[Key, float]]:
@@ -337,19 +347,21 @@ their label, `relaxed` counts tokens. Log loss: mean over the spans that a coder
 
 
 def write_coverage(options: argparse.Namespace) -> None:
-    """Print the coverage of audits of a public crowd and of simulated ones."""
-    crowds = {"ner_crowd": [read(common.shared_data() / "ner_crowd")]}
-    crowds["simulated"] = [
-        simulated(200, seed, 6) for seed in range(options.seed, options.seed + 10)
-    ]
+    """Print the coverage of audits of public crowds, of single labels, and of simulated crowds."""
+    ner, pico = (read(common.shared_data() / name) for name in ("ner_crowd", "pico_crowd"))
+    seeds = range(options.seed, options.seed + 10)
+    crowds = {"ner_crowd": [ner], "pico_crowd": [pico]}
+    crowds |= {f"ner_crowd, only {label}": [one_label(ner, label)] for label in sorted(LABELS)}
+    crowds["simulated"] = [simulated(200, seed, 6) for seed in seeds]
     rows = []
     for name, each in crowds.items():
-        for size in AUDIT_SIZES:
-            audits = options.audits if len(each) == 1 else options.audits // len(each)
-            found = [coverage(crowd, size, audits, options.seed) for crowd in each]
-            shares = [sum(one[key] for one in found) / (audits * len(each)) for key in AUDITED]
-            rows.append([name, str(size), *(f"{100 * share:.1f}" for share in shares)])
-            print(common.markdown(["crowd", "documents", *AUDITED], rows), flush=True)
+        audits = options.audits // len(each)
+        found = [coverage(crowd, audits, options.seed) for crowd in each]
+        for size in found[0]:
+            shares = [sum(one[size][key] for one in found) / len(found) for key in QUALITY]
+            rows.append([name, str(size), *(f"{share:.1f}" for share in shares)])
+        common.say(", ".join(rows[-1]))
+    print(common.markdown(["crowd", "documents", *QUALITY], rows), flush=True)
 
 
 def main() -> None:

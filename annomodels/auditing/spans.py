@@ -13,22 +13,22 @@ import numpy as np
 from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.design import Design, Items, Strata, say
 from annomodels.coefficients.intervals import interval
+from annomodels.coefficients.tables import over
 from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.io.span_builder import NONE, Spans
 from annomodels.limits import AUDIT_DOCUMENTS
-from annomodels.spans.tables import measures
+from annomodels.spans.tables import QUALITY, measures
 
 if TYPE_CHECKING:
     import pandas as pd
     from typing_extensions import TypeIs
 
     from annomodels.spans.fit import SpanFit
-    from annomodels.types import Floats, Ints
+    from annomodels.types import Bools, Floats, Ints
 
-QUANTITIES = ("precision", "recall", "f1")
 _DRAWS = 4000
 # minimum number of documents for a variance of errors between documents
 _FEWEST = 2
@@ -124,82 +124,112 @@ def estimate_spans(
     import xarray as xr
 
     model = fit.documents(threshold).set_index("document")
-    used = [name for name in model.index if name in judged and (drawn is None or name in drawn)]
-    if len(used) < _FEWEST:
-        what = f"Only {counted(len(used), 'drawn document')} judged."
+    drawn_too = np.array([drawn is None or name in drawn for name in model.index])
+    known = np.array([name in judged for name in model.index])
+    sample = known & drawn_too
+    used = int(sample.sum())
+    if used < _FEWEST:
+        what = f"Only {counted(used, 'drawn document')} judged."
         raise AnnotationError(what, "audit", f"Judge at least {_FEWEST} of them.")
     gold: dict[str, set[tuple[int, int, str]]] = {name: set() for name in model.index}
     marks = fit.gold(threshold).table[["document", "start", "end", "label"]]
     for document, start, end, label in marks.to_numpy().tolist():
         gold[document].add((start, end, label))
-    rng = np.random.default_rng(seed)
+    answers = [judged.get(name, frozenset()) for name in model.index]
+    right = [len(gold[name] & answer) for name, answer in zip(model.index, answers, strict=True)]
+    # rows are right spans and true spans, columns are documents
     given = np.array([len(gold[name]) for name in model.index], dtype=float)
-    expected = {"tp": model["tp"].to_numpy(float), "true": model["true"].to_numpy(float)}
-    sample = np.array([name in used for name in model.index])
-    apart = np.array([name in judged and name not in used for name in model.index])
-    found = {
-        "tp": np.array([len(judged[n] & gold[n]) if n in judged else 0 for n in model.index]),
-        "true": np.array([len(judged.get(n, ())) for n in model.index]),
-    }
-    weights, stretch = _weights(np.maximum(expected["true"], given)[sample], rng)
-    rest = ~sample & ~apart
-    totals, alone = {}, {}
-    for name, size in (("tp", given), ("true", np.maximum(expected["true"], given))):
-        error = (found[name] - expected[name])[sample]
-        scale = weights @ size[sample]
-        shift = (weights @ error) / np.where(scale > 0, scale, 1.0)
-        known = float(found[name][~rest].sum())
-        # residual errors of the unjudged documents vary as those of the judged documents
-        left = error - shift.mean() * size[sample]
-        spread = np.sqrt(rest.sum() * left.var(ddof=1)) * stretch * rng.standard_normal(_DRAWS)
-        drawn_total = expected[name][rest].sum() + shift * size[rest].sum() + spread
-        totals[name] = known + np.clip(drawn_total, 0.0, None)
-        alone[name] = weights @ found[name][sample]
-    totals["tp"] = np.minimum(totals["tp"], np.minimum(given.sum(), totals["true"]))
-    draws = _measures(totals["tp"], given.sum(), totals["true"])
-    by_audit = _measures(alone["tp"], weights @ given[sample], alone["true"])
-    sums = (float(each[sample].sum()) for each in (found["tp"], given, found["true"]))
-    point = _measures(*map(np.array, sums))
+    expected = model[["tp", "true"]].to_numpy(float).T
+    found = np.array([right, [len(answer) for answer in answers]], dtype=float)
+    size = np.array([given, np.maximum(expected[1], given)])
+    draws, by_audit = _drawn(found, expected, size, sample, ~known, np.random.default_rng(seed))
+    point = _measures(*(found[:, sample].sum(axis=1)), given[sample].sum())
     by_model = fit.quality(threshold).table.set_index("quantity")
     rows = []
-    for name in QUANTITIES:
-        value, by_judged = draws[name].mean(), float(point[name])
+    for name in QUALITY:
+        value, alone = draws[name].mean(), float(point[name])
         told = by_model.loc[name, ["value", "low", "high"]].astype(float)
         rows.append((
             name, "", value, *interval(draws[name], value=value),
-            by_judged, *interval(by_audit[name], value=by_judged), *told,
+            alone, *interval(by_audit[name], value=alone), *told,
         ))  # fmt: skip
     names = "quantity label value low high audit audit_low audit_high model model_low model_high"
     how = "as if drawn" if drawn is None else "drawn"
-    notes = [say("documents_judged", n=len(used), of=len(model), how=how)]
+    notes = [say("documents_judged", n=used, of=len(model), how=how)]
     if missing := [name for name in drawn or () if name not in judged]:
         notes.append(say("documents_missing", names=some(missing)))
     return Summary(
         "Estimate",
         pd.DataFrame(rows, columns=names.split()),
-        xr.Dataset({name: ("draw", drawn_) for name, drawn_ in draws.items()}),
+        xr.Dataset({name: ("draw", values) for name, values in draws.items()}),
         tuple(notes),
         (*columns("quantity"), *SHOWN["overall"]),
     )
 
 
-def _weights(size: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw weights of documents [draw, document] and Student t factors of their spread [draw].
+def _drawn(
+    found: Floats, expected: Floats, size: Floats, sample: Bools, rest: Bools,
+    rng: np.random.Generator,
+) -> tuple[dict[str, Floats], dict[str, Floats]]:  # fmt: skip
+    """Draw precision, recall and F1 from model and audit, and from the audit alone.
+
+    `found`, `expected` and `size` have the rows right spans and true spans, and one column for each
+    document; errors of `expected` are proportional to `size`. The documents of the `sample` were
+    drawn and judged, and those of the `rest` were not judged.
+    """
+    # A few documents can be altogether wrong, such as tables among news, and most small samples
+    # contain none of them. So the prior of the bootstrap is a document in which all gold spans are
+    # right or all are wrong. It has the weight of one judged document and the size of the document
+    # in which the average span is. It is right with the share of right spans in the judged
+    # documents, to which half such a document is added on each side, so that a faultless audit
+    # leaves doubt.
+    n, whole = int(sample.sum()), size[:, sample].sum(axis=1)
+    typical = over((size**2).sum(axis=1), size.sum(axis=1), 0.0)
+    right = (found[0, sample].sum() + typical[0] / 2) / max(whole[0] + typical[0], 1.0)
+    usual = [over(each[:, sample].sum(axis=1), whole, 0.0) for each in (found, expected)]
+    prior = [np.outer(typical * each, np.ones(2)) for each in (*usual, np.ones(2))]
+    prior[0][0] = typical[0], 0.0
+    judged, forecast, sizes = (
+        np.column_stack([each[:, sample], more])
+        for each, more in zip((found, expected, size), prior, strict=True)
+    )
+    error, weight = judged - forecast, np.append(np.ones(n), [right, 1.0 - right])
+    drawn = rng.standard_gamma(weight, (_DRAWS, n + 2))
+    drawn /= drawn.sum(axis=1, keepdims=True)
+    stretch = _stretch(sizes[1, :n], rng)
+    shift = _stretched(over(drawn @ error.T, drawn @ sizes.T, 0.0), stretch, n)
+    # residual errors of the unjudged documents vary as those of the judged documents
+    left = np.cov(error - shift.mean(axis=0)[:, None] * sizes, aweights=weight)
+    spread = rng.multivariate_normal(np.zeros(2), left * rest.sum(), _DRAWS) * stretch
+    others = expected[:, rest].sum(axis=1) + shift * size[:, rest].sum(axis=1) + spread
+    tp, true = (found[:, ~rest].sum(axis=1) + np.maximum(others, 0.0)).T
+    given = size[0].sum()
+    alone = _measures(*(drawn @ judged.T).T, drawn @ sizes[0])
+    by_audit = _stretched(np.column_stack([*alone.values()]), stretch, n).clip(0.0, 1.0)
+    return (
+        _measures(np.minimum(tp, np.minimum(given, true)), true, given),
+        dict(zip(alone, by_audit.T, strict=True)),
+    )
+
+
+def _stretch(size: Floats, rng: np.random.Generator) -> Floats:
+    """Draw Student t factors of a spread [draw, 1].
 
     The degrees of freedom follow from the effective number of documents, which is lower for
     documents of unequal size (Kish 1965).
     """
-    n, effective = len(size), float(size.sum() ** 2 / max((size**2).sum(), 1e-12))
+    effective = float(size.sum() ** 2 / max((size**2).sum(), 1e-12))
     freedom = max(effective - 1.0, 1.0)
-    stretch = np.sqrt(freedom / rng.chisquare(freedom, _DRAWS))
-    drawn = rng.standard_exponential((_DRAWS, n))
-    drawn *= n / drawn.sum(axis=1, keepdims=True)
-    # correct the bias of the Bayesian bootstrap variance, which lacks the factor (n + 1) / (n - 1)
-    factor = stretch[:, None] * np.sqrt((n + 1) / (n - 1))
-    return np.maximum(1.0 + (drawn - 1.0) * factor, 0.0), stretch
+    return np.sqrt(freedom / rng.chisquare(freedom, (_DRAWS, 1)))
 
 
-def _measures(tp: Floats, gold: Floats | float, true: Floats) -> dict[str, Floats]:
+def _stretched(drawn: Floats, stretch: Floats, n: int) -> Floats:
+    # the variance of the Bayesian bootstrap lacks the factor (n + 1) / (n - 1)
+    middle = drawn.mean(axis=0)
+    return middle + (drawn - middle) * stretch * np.sqrt((n + 1) / (n - 1))
+
+
+def _measures(tp: Floats, true: Floats, gold: Floats | float) -> dict[str, Floats]:
     return {name: np.nan_to_num(value) for name, value in measures(tp, gold, true).items()}
 
 
