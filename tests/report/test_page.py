@@ -150,6 +150,12 @@ def test_sentence_details_and_sections_are_there(crowd, crowd_html):
     ]
 
 
+def test_a_coefficient_that_is_not_defined_has_its_reason(crowd_html):
+    text = " ".join("".join(Markup(crowd_html).text).replace("\u00a0", " ").split())
+    why = "defined for two coders, but there are 24"
+    assert f"Not defined here: Scott's pi and Cohen's kappa ({why})." in text
+
+
 def test_no_sentence_is_on_the_page_twice(crowd_html):
     own = crowd_html.split("<section id=methods")[0]  # a text to paste repeats what it needs
     page = re.sub(r"<(svg|script|style|pre|table).*?</\1>", "", own, flags=re.DOTALL)
