@@ -115,7 +115,7 @@ def test_states_reasons_and_notes_go_together(make):
     needy = table[table["state"] == "needs labels"]
     assert (needy["probability"] < 0.95).all()
     assert needy["reason"].str.contains("bits").all()
-    assert f"{len(needy)} needs labels" in found.notes[0]
+    assert f"{len(needy)} need labels" in found.notes[0]
 
 
 def test_an_item_with_one_label_needs_more(make):
