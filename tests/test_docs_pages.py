@@ -210,3 +210,43 @@ def test_crowd_kit_gives_nearly_the_same_labels_on_the_example() -> None:
     for labels in theirs:
         assert (ours == labels.loc[ours.index]).mean() > 0.95
     assert (theirs[0] == theirs[-1].loc[theirs[0].index]).mean() > 0.99
+
+
+WIDEST = 103  # characters of a line of code that a page shows at 1440 px
+SHOWN = re.compile(r"\.(?:gold|coders|items|why|labels|prevalence)\([^)]*\)\.table\[\[([^\]]*)\]\]")
+SEEN_ANYWAY = {
+    *("item", "label", "probability", "state", "votes", "overturned", "runner_up", "reason", "n"),
+    *("coder", "kind", "advice", "bias", "source", "said", "log_odds", "given", "share", "low"),
+    *(f"{name}{end}" for name in ("share_right", "prevalence") for end in ("", "_low", "_high")),
+    "high",
+}
+
+
+def written() -> list[Path]:
+    return [
+        path for path in sorted(DOCS.rglob("*.md")) if not {"_build", "generated"} & {*path.parts}
+    ]
+
+
+@pytest.mark.parametrize("path", written(), ids=name_of)
+def test_pages_show_tables_as_people_see_them(path: Path) -> None:
+    """A list of columns is for what a table does not show anyway."""
+    for columns in SHOWN.findall(path.read_text("utf-8")):
+        assert not set(re.findall(r"\w+", columns)) <= SEEN_ANYWAY, columns
+
+
+@pytest.mark.parametrize("path", written(), ids=name_of)
+def test_examples_show_more_than_true_and_no_line_is_cut(path: Path) -> None:
+    page = path.read_text("utf-8")
+    for block in re.findall(r"^```pycon\n(.*?)^```", page, re.M | re.S):
+        lines = block.splitlines()
+        assert not {"True", "False"} & set(lines)
+        assert max(map(len, lines)) <= WIDEST
+    for block in EXECUTE.blocks(page):
+        assert "print(bool(" not in block
+        assert not block.splitlines()[-1].startswith("bool(")
+
+
+def test_tutorials_fit_the_default() -> None:
+    for path in sorted((DOCS / "tutorials").glob("*.md")):
+        assert '"hierarchical"' not in path.read_text("utf-8"), path.name

@@ -13,6 +13,7 @@ import annomodels as am
 from annomodels import plots
 from annomodels.plots import style
 from annomodels.plots.coders import pairwise
+from annomodels.summaries.trust.predictive import BY_CHANCE, FITS
 
 PLOTS = {
     "agreement_forest": plots.agreement_forest,
@@ -216,7 +217,7 @@ def test_no_plot_leaves_rows_out_without_saying_how_many(rng):
     assert "the 40 most notable of 42 coders" in said(plots.coder_forest(fit))
     assert "of 42 coders" not in said(plots.coder_forest(fit, most=42))
     assert "the 30 most frequent of 41 labels" in said(plots.prevalence(fit))
-    assert "the 1 most notable of 42 coders" in said(plots.confusion_matrix(fit))
+    assert "the most notable of 42 coders" in said(plots.confusion_matrix(fit))
     assert "the 3 shares that differ most, of 41 labels" in said(plots.ranks(fit))
 
 
@@ -224,7 +225,8 @@ def test_the_worst_coders_are_drawn_if_none_is_named(anesthesia):
     figure = plots.confusion_matrix(anesthesia)
     titles = [ax.get_title() for ax in figure.axes]
     coders = anesthesia.coders().table
-    assert titles == [str(name) for name in coders["coder"].iloc[plots.coders.notable(coders, 4)]]
+    worst = coders["coder"].iloc[list(anesthesia.coders().order[:4])]
+    assert titles == [str(name) for name in worst]
     one = style.figure(3).add_subplot()
     plots.confusion_matrix(anesthesia, ax=one)
     assert one.get_title() == titles[0]
@@ -241,7 +243,7 @@ def test_a_value_outside_the_band_is_not_drawn_as_if_inside():
             "observed": [0.0, 1.5, 3.0],
             "low": [-1.0] * 3,
             "high": [1.0] * 3,
-            "verdict": ["fits", "fits", "too high"],
+            "verdict": [FITS, BY_CHANCE, "too high"],
         }
     )
     (ax,) = plots.predictive_votes(Summary("", table)).axes
@@ -251,3 +253,36 @@ def test_a_value_outside_the_band_is_not_drawn_as_if_inside():
     assert drawn["in the band"] == [0.0]
     assert drawn["outside, as some are by chance"] == [1.5]
     assert drawn["not as expected"] == [3.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["agreement", "coders", "coverage", "doubt", "prevalence"])
+@pytest.mark.parametrize("scale", ["nominal", "ordinal"])
+def test_no_text_of_a_figure_is_cut_off(name, scale):
+    """With an ordinal scale three coefficients are not defined, which needs two lines."""
+    from matplotlib.text import Text
+
+    frame = am.datasets.load("anesthesia").to_frame()
+    data = am.Annotations.from_frame(frame, scale=scale)
+    figure = getattr(am.fit(data, engine="em", seed=1, starts=1).plot, name)()
+    figure.draw_without_rendering()
+    box = figure.bbox
+    axes = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+    unseen = {
+        tick.label1
+        for axis in axes
+        for tick in axis.get_major_ticks()
+        if not min(ends := axis.get_view_interval()) <= tick.get_loc() <= max(ends)
+    }
+    for text in figure.findobj(Text):
+        if text.get_visible() and text.get_text() and text not in unseen:
+            at = text.get_window_extent()
+            assert at.x0 >= box.x0 - 1, text.get_text()
+            assert at.x1 <= box.x1 + 1, text.get_text()
+
+
+def test_a_figure_can_be_pickled():
+    import pickle
+
+    made = pickle.loads(pickle.dumps(style.figure(1.0)))
+    assert made._repr_png_().startswith(b"\x89PNG")

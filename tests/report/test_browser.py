@@ -364,6 +364,22 @@ def test_the_number_of_wrong_labels_is_on_the_first_screen_of_a_phone(browser, p
     assert tab.evaluate(bottom) < 600
 
 
+def test_a_phone_shows_what_to_know_about_a_coder_and_an_item(browser, paths):
+    tab = browser.tab(width=400)
+    tab.open(paths["crowd"].as_uri())
+    inside = """(id) => {
+      const table = document.getElementById(id);
+      const right = table.parentElement.getBoundingClientRect().right;
+      return [...table.tBodies[0].rows[0].cells].filter((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getBoundingClientRect().right <= right;
+      }).length;
+    }"""
+    assert tab.evaluate(f"({inside})('coders')") >= 4  # coder, kind, right so far, advice
+    assert tab.evaluate(f"({inside})('all-items')") >= 2  # item, state
+
+
 @pytest.mark.parametrize(
     ("name", "words", "sheets"),
     [("crowd", 3000, 5), ("many coders", 2500, 4), ("41 classes", 3000, 5)],

@@ -150,6 +150,12 @@ def test_sentence_details_and_sections_are_there(crowd, crowd_html):
     ]
 
 
+def test_a_coefficient_that_is_not_defined_has_its_reason(crowd_html):
+    text = " ".join("".join(Markup(crowd_html).text).replace("\u00a0", " ").split())
+    why = "defined for two coders, but there are 24"
+    assert f"Not defined here: Scott's pi and Cohen's kappa ({why})." in text
+
+
 def test_no_sentence_is_on_the_page_twice(crowd_html):
     own = crowd_html.split("<section id=methods")[0]  # a text to paste repeats what it needs
     page = re.sub(r"<(svg|script|style|pre|table).*?</\1>", "", own, flags=re.DOTALL)
@@ -263,7 +269,8 @@ def test_the_scheme_section_names_the_label_that_is_used_worst(unsure, unsure_ht
     named = re.search(r"Fix the definitions? of ([^:]+):", text)
     assert named[1].split(" and ")[0].split(", ")[0] == worst
     top = unsure.labels(pairs=True).table.iloc[0]
-    assert f"between {top['first']} and {top['second']}" in text
+    stands_out = f"The most confused pair is {top['first']} and {top['second']}" in text
+    assert stands_out is bool(top["confusions_low"] > 1 / 3)
     assert f"{top['confusions'] * 100:.1f} % of all" in text
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.models.catalog import MODELS
 from annomodels.summaries import skills
-from annomodels.summaries.coders.coders import KINDS, coders
+from annomodels.summaries.coders.coders import KINDS, coders, notable
 from annomodels.summaries.skills import coder_draws
 
 
@@ -41,6 +42,33 @@ def test_ends_of_the_scales(make, n_labels, rng):
     assert skills.skill(prevalence, pair)[2] < 0
     entropy = skills.entropy_bits(prevalence)
     np.testing.assert_allclose(skills.bits(prevalence, pair), [entropy, 0, entropy], atol=1e-9)
+
+
+def test_people_see_the_coders_to_act_on_first():
+    """Who gave many labels and may be useless is no afterthought; who gave few is."""
+    import pandas as pd
+
+    rows = [
+        ("fine", "good", "ask", 60, 0.9),
+        ("thin", "not enough evidence", "ask", 60, 0.3),
+        ("few", "not enough evidence", "give test items", 2, 0.1),
+        ("doubtful", "not enough evidence", "give test items", 60, 0.1),
+        ("little", "not enough evidence", "ask others first", 60, 0.2),
+        ("swaps", "adversary", "correct: swaps a and b", 60, 0.0),
+        ("biased", "biased", "retrain: says a too often", 60, 0.5),
+        ("spammer", "spammer", "stop", 60, 0.0),
+    ]
+    table = pd.DataFrame(rows, columns=["coder", "kind", "advice", "n", "skill"])
+    order = tuple(notable(table).tolist())
+    seen = ["swaps", "spammer", "doubtful", "little", "biased", "fine", "few", "thin"]
+    assert table["coder"].iloc[list(order)].tolist() == seen
+    found = Summary("Coders", table, order=order)
+    assert found.seen["coder"].tolist() == seen
+    for text in (found.as_text(2), found._repr_html_()):
+        assert text.index("swaps") < text.index("spammer")
+    assert "fine" not in found.as_text(2)
+    many = Summary("Coders", pd.concat([table] * 2, ignore_index=True), order=order * 2)
+    assert "12 of 16 rows, most notable first" in many._repr_html_()
 
 
 def test_table_is_the_mean_and_quantiles_of_the_draws(make):

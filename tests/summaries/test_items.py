@@ -116,7 +116,7 @@ def test_states_reasons_and_notes_go_together(make):
     assert (needy["probability"] < 0.95).all()
     assert needy["reason"].str.fullmatch(r".*, which has probability .* of the time\.").all()
     assert not table["reason"].str.contains("bits").any(), "bits are for files only"
-    assert f"{len(needy)} needs labels" in found.notes[0]
+    assert f"{len(needy)} need labels" in found.notes[0]
 
 
 def test_an_item_with_one_label_needs_more(make):

@@ -9,6 +9,8 @@ import annomodels as am
 from annomodels.data.annotations import Annotations
 from annomodels.models import MODELS
 from annomodels.summaries.trust.predictive import (
+    BY_CHANCE,
+    FITS,
     OF_ITEMS,
     RULES,
     Rows,
@@ -112,7 +114,18 @@ def test_p_values_count_ties_half_and_see_both_sides():
     assert not rows.two_sided("high", 3.0, seen).fits
     assert not rows.two_sided("low", -1.0, seen).fits
     verdicts = rows.table()["verdict"].tolist()
-    assert verdicts == ["fits", "more than the model expects", "less than the model expects"]
+    assert verdicts == [FITS, "more than the model expects", "less than the model expects"]
+
+
+def test_a_value_outside_its_interval_is_not_said_to_fit():
+    """The worst of many entries is often outside, which its own p-value allows for."""
+    seen = np.random.default_rng(0).normal(size=(400, 50))
+    rows = Rows()
+    rows.worst([f"c{n}" for n in range(50)], np.append(np.zeros(49), 2.5), seen)
+    table = rows.table()
+    inside = table["observed"].between(table["low"], table["high"])
+    assert table["verdict"].tolist() == [FITS if each else BY_CHANCE for each in inside]
+    assert not inside.all()
 
 
 @pytest.mark.parametrize(("ratio", "warned"), [(1.06, False), (1.09, False), (1.11, True)])
