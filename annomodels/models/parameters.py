@@ -236,12 +236,7 @@ class Known(Variables):
     def _add_log_prior(self, found: dict[str, Floats], name: str, chosen: bool) -> None:
         if name in found:
             return
-        each = self.declared.get(name)
-        if each is None:
-            raise EngineError(
-                f"The model has no variable {name}. Declare it in variables, next to those of "
-                "super().variables(n_labels)."
-            )
+        each = self.declared[name]
         self.asked.clear()
         prior, others = each.distribution(self), tuple(self.asked)
         for other in others:

@@ -18,6 +18,7 @@ from annomodels.fitting.fit import ClassFit
 from annomodels.models.base import sample_values
 from annomodels.models.catalog import from_dict
 from annomodels.models.confusion import ConfusionModel
+from annomodels.models.parameters import Drawn
 from annomodels.priors import Dirichlet
 from annomodels.reporting.methods import bibtex, methods, methods_latex
 from annomodels.summaries.draws import model_of
@@ -286,6 +287,18 @@ def test_rows_that_come_from_nowhere_are_named() -> None:
 
     with pytest.raises(EngineError, match="The variable confusion depends on itself"):
         sample_values(Rowless(), 2, 2, np.random.default_rng(1))
+
+
+def test_variables_without_those_of_super_are_named() -> None:
+    @dataclass(frozen=True)
+    class Alone(HandMade):
+        def variables(self, n_labels):
+            return super().variables(n_labels)[1:]
+
+    sizes, rng = {"truth": 2, "label": 2, "coder": 3}, np.random.default_rng(1)
+    values = Drawn(Alone().variables(2), sizes, rng)
+    with pytest.raises(EngineError, match=r"no variable prevalence.*super\(\)\.variables"):
+        Alone().item_states(values)
 
 
 def test_a_model_without_rows_and_states_is_told_what_it_lacks(data) -> None:
