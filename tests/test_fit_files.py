@@ -106,6 +106,13 @@ def bomb(file: h5py.File) -> None:
     file.create_dataset("truth/more", (2**34,), "f8", chunks=(2**20,), compression="gzip")
 
 
+def chunk_bomb(file: h5py.File) -> None:
+    """Put few values into a chunk that is large."""
+    how = {"chunks": (2**24,), "maxshape": (None,), "compression": "gzip"}
+    values = file.create_dataset("truth/more", (10,), "f8", **how)
+    values.id.write_direct_chunk((0,), zlib.compress(bytes(2**27)))
+
+
 def of_strings(file: h5py.File, **how: Any) -> None:
     """Let all of many texts be one."""
     texts = file.create_dataset("truth/more", (5_000,), h5py.string_dtype(), **how)
@@ -144,6 +151,7 @@ CRAFTED: dict[str, Callable[[h5py.File], Any]] = {
     "soft loop": lambda f: replaced(f, "truth", h5py.SoftLink("/truth")),
     "hard loop": lambda f: f.__setitem__("truth/loop", f["truth"]),
     "huge": bomb,
+    "a huge chunk": chunk_bomb,
     "one packed text, many times": lambda f: of_strings(f, chunks=(5_000,), compression="gzip"),
     "one text, many times": of_strings,
     "groups in groups": nested,
@@ -325,6 +333,7 @@ def test_garbled_fits_are_refused(count, files, tmp_path):
 
 UNREAD = {
     "huge": "far larger than its file",
+    "a huge chunk": "far larger than its file",
     "one packed text, many times": "texts are compressed",
     "one text, many times": "refers to one text many times",
     "groups in groups": "a group that no fit has",

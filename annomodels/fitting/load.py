@@ -226,10 +226,20 @@ def _require_parts(root: h5py.h5g.GroupID, size: int) -> tuple[list[h5py.h5d.Dat
                 texts.append(part)
             elif kind.get_class() not in (*numbers, h5t.STRING):
                 raise ValueError("it holds values that are neither numbers nor texts")
-            unpacked += math.prod(part.shape) * part.dtype.itemsize
+            unpacked += math.prod(_stored(part)) * part.dtype.itemsize
             if said > size:
                 raise ValueError(_REPEATED)
     return texts, unpacked
+
+
+def _stored(part: h5py.h5d.DatasetID) -> list[int]:
+    """Return the shape of the values with all of the chunks that hold them: HDF5 unpacks these."""
+    from h5py import h5d
+
+    made = part.get_create_plist()
+    chunked = made.get_layout() == h5d.CHUNKED
+    chunks = made.get_chunk() if chunked else (1,) * len(part.shape)
+    return [-(-size // chunk) * chunk for size, chunk in zip(part.shape, chunks, strict=True)]
 
 
 _REPEATED = "it refers to one text many times"
