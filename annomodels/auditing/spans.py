@@ -143,7 +143,8 @@ def estimate_spans(
     found = np.array([right, [len(answer) for answer in answers]], dtype=float)
     size = np.array([given, np.maximum(expected[1], given)])
     draws, by_audit = _drawn(found, expected, size, sample, ~known, np.random.default_rng(seed))
-    point = _measures(*(found[:, sample].sum(axis=1)), given[sample].sum())
+    tp, truths = found[:, sample].sum(axis=1)
+    point = _measures(tp, truths, given[sample].sum())
     by_model = fit.quality(threshold).table.set_index("quantity")
     rows = []
     for name in QUALITY:
@@ -204,7 +205,7 @@ def _drawn(
     others = expected[:, rest].sum(axis=1) + shift * size[:, rest].sum(axis=1) + spread
     tp, true = (found[:, ~rest].sum(axis=1) + np.maximum(others, 0.0)).T
     given = size[0].sum()
-    alone = _measures(*(drawn @ judged.T).T, drawn @ sizes[0])
+    alone = _measures(drawn @ judged[0], drawn @ judged[1], drawn @ sizes[0])
     by_audit = _stretched(np.column_stack([*alone.values()]), stretch, n).clip(0.0, 1.0)
     return (
         _measures(np.minimum(tp, np.minimum(given, true)), true, given),
@@ -220,13 +221,13 @@ def _stretch(size: Floats, rng: np.random.Generator) -> Floats:
     """
     effective = float(size.sum() ** 2 / max((size**2).sum(), 1e-12))
     freedom = max(effective - 1.0, 1.0)
-    return np.sqrt(freedom / rng.chisquare(freedom, (_DRAWS, 1)))
+    return np.asarray(np.sqrt(freedom / rng.chisquare(freedom, (_DRAWS, 1))))
 
 
 def _stretched(drawn: Floats, stretch: Floats, n: int) -> Floats:
     # the variance of the Bayesian bootstrap lacks the factor (n + 1) / (n - 1)
     middle = drawn.mean(axis=0)
-    return middle + (drawn - middle) * stretch * np.sqrt((n + 1) / (n - 1))
+    return np.asarray(middle + (drawn - middle) * stretch * np.sqrt((n + 1) / (n - 1)))
 
 
 def _measures(tp: Floats, true: Floats, gold: Floats | float) -> dict[str, Floats]:

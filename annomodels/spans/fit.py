@@ -139,7 +139,7 @@ class SpanFit(SpanTables):
 
         given = decisions.to_dict("records") if isinstance(decisions, pd.DataFrame) else decisions
         attrs = self.tree.attrs
-        found = {tuple(place): label for *place, label in self.decisions}
+        found = {(document, start, end): label for document, start, end, label in self.decisions}
         for row in given:
             document, start, end = str(row["document"]), int(row["start"]), int(row["end"])
             if document not in self.spans.seen or not 0 <= start < end:

@@ -268,7 +268,7 @@ def test_the_interval_of_f1_covers_that_of_most_crowds_who_err_independently():
     covered = 0
     for seed in range(20, 40):  # the constants were chosen on 0 to 9
         spans, truth = crowd(seed=seed)
-        fit = am.fit(spans, seed=1, draws=125, warmup=65)
+        fit = am.fit(spans, seed=1, draws=400, warmup=200)
         quality = fit.quality().table.set_index("quantity")
         low, real, high = quality["low"]["f1"], f1_of(gold_of(fit), truth), quality["high"]["f1"]
         assert low < real < high + 0.01
