@@ -87,7 +87,7 @@ def scan(work: Path, n: int, seed: int) -> Measured:
         shutil.rmtree(work / f"scan-{n}", ignore_errors=True)
         scaling.scanned(work, n)
 
-    anew()  # what sorting into several buckets needs is loaded by data that need it only
+    anew()  # what a first scan loads is not measured
     out: Measured = {}
     often(anew, out)
     return out
