@@ -248,12 +248,12 @@ def is_whole(folder: Path) -> bool:
     return bool(_fields(folder).get("sums") == checksums(folder))
 
 
-def _fields(folder: Path) -> dict[str, Any]:
+def _fields(folder: Path) -> dict[str, object]:
     """Return the fields of the scan of a folder, if they are as :func:`save_scan` wrote them."""
     said, _, text = (folder / ABOUT).read_bytes().partition(b"\n")
     if said != _checksum(text).encode():
         raise ValueError("the fields were changed")
-    about: dict[str, Any] = json.loads(text)
+    about: dict[str, object] = json.loads(text)
     return about
 
 
@@ -277,8 +277,8 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
         about = _fields(folder)
         if about.pop("version") != VERSION:
             raise EngineError(f"{folder} was written by another version: scan again.")
-        values = {name: about[name] for name in _saved()}
-        values["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
+        values: dict[str, Any] = {name: about[name] for name in _saved()}
+        values["blocks"] = tuple(Block(*sizes) for sizes in values["blocks"])
     except (OSError, ValueError, KeyError) as error:
         raise EngineError(f"{folder} holds no scan.") from error
     for name in ("coders", "labels", "notes", "dont_know"):
