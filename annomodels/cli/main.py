@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import math
 import os
 import shlex
 import signal
@@ -221,6 +222,7 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
     before: dict[int, Any] = {}
     noted = over = Interrupts.taken = False
     answered, Interrupts.answered = Interrupts.answered, True
+    Interrupts.last = -math.inf
 
     def take(number: int, frame: object) -> None:
         nonlocal noted

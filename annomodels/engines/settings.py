@@ -165,6 +165,8 @@ class Interrupts:
         """Start to record signals; signals that are ignored stay ignored."""
         if self.before or threading.current_thread() is not threading.main_thread():
             return
+        if not Interrupts.answered:  # in a session, a fit begins afresh after one that was stopped
+            Interrupts.last = -math.inf
         for number in SIGNALS:
             if signal.getsignal(number) != signal.SIG_IGN:  # for example by nohup
                 self.before[number] = signal.signal(number, self._note)

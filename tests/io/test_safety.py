@@ -241,6 +241,7 @@ def test_large_json_is_read_piece_by_piece(tmp_path: Path, monkeypatch: Any) -> 
     number = big_tasks(path, 30)
     whole = read(path)
     monkeypatch.setattr(objects, "LARGE", 1_000_000)
+    monkeypatch.setattr(objects, "PIECE", 100_000)
     import tracemalloc
 
     tracemalloc.start()

@@ -271,7 +271,7 @@ def test_the_scheme_section_names_the_label_that_is_used_worst(unsure, unsure_ht
     top = unsure.labels(pairs=True).table.iloc[0]
     stands_out = f"The most confused pair is {top['first']} and {top['second']}" in text
     assert stands_out is bool(top["confusions_low"] > 1 / 3)
-    assert f"{top['confusions'] * 100:.1f} % of all" in text
+    assert (f"with {top['confusions'] * 100:.0f} %" in text) is stands_out
 
 
 def test_thresholds_and_labels_to_buy_are_shown(unsure, unsure_html):
