@@ -73,6 +73,39 @@ def _pages():
     )
 
 
+class Near(doctest.OutputChecker):
+    """Compare numbers up to the error of sampling.
+
+    Draws of compiled models depend on how a processor rounds, and then on chance.
+    """
+
+    NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
+
+    def check_output(self, want, got, optionflags):
+        numbers = [
+            [float(each.replace(",", "")) for each in self.NUMBER.findall(text)]
+            for text in (want, got)
+        ]
+        if "..." in want:  # stands for text without numbers of the page after it
+            del numbers[1][len(numbers[0]) :]
+        words = [self.NUMBER.sub("#", text) for text in (want, got)]
+        same = super().check_output(*words, optionflags) and len(numbers[0]) == len(numbers[1])
+        pairs = zip(*numbers, strict=True) if same else ()
+        return same and all(abs(x - y) <= max(0.05 * abs(x), 0.11) for x, y in pairs)
+
+
+def test_numbers_are_near_only_up_to_the_error_of_sampling():
+    want = "truth  0    1\n1  4.7 -1.0\n2  1,880  fits\n"
+    for got, near in (
+        ("truth 0 1\n1 4.6 -0.9\n2 1,883 fits\n", True),
+        ("truth 0 1\n1 4.2 -1.0\n2 1,880 fits\n", False),
+        ("truth 0 1\n1 4.7 1.0\n2 1,880 fits\n", False),
+        ("truth 0 1\n1 4.7 -1.0\n2 1,880 off\n", False),
+        ("truth 0 1\n1 4.7 -1.0\n", False),
+    ):
+        assert Near().check_output(want, got, doctest.NORMALIZE_WHITESPACE) is near
+
+
 @pytest.mark.parametrize("page", list(_pages()))
 def test_the_examples_of_a_page_are_true(page):
     blocks = re.findall(r"^```pycon\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
@@ -82,7 +115,9 @@ def test_the_examples_of_a_page_are_true(page):
     )
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     said: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
+    compiled = page.stem in MODELS and "gibbs" not in MODELS[page.stem].engines
+    checker = Near() if compiled else doctest.OutputChecker()
+    runner = doctest.DocTestRunner(checker, optionflags=flags, verbose=False)
     assert runner.run(test, out=said.append).failed == 0, "".join(said)
 
 
