@@ -32,6 +32,8 @@ ITEM_DIFFICULTY = 3
 # minimum proportion of labels unlike the gold label for a hard item
 DISSENT = 0.25
 
+# rows of a table from which its labels are fitted block by block: in memory they take gigabytes
+ROWS_IN_MEMORY = 20_000_000
 # A finding is a warning only if it is certain and reaches the limit here; else it is a detail.
 # share of the gold labels or known labels that it concerns: shares of errors are read in percent
 NOTICED = 0.01

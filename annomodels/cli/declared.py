@@ -29,6 +29,7 @@ from annomodels.cli.options import (
     truth_options,
     write_options,
 )
+from annomodels.limits import ROWS_IN_MEMORY
 
 SHARED: dict[str, Option] = {
     "data": data_argument,
@@ -56,8 +57,8 @@ SHARED: dict[str, Option] = {
     ),
     "stream": option(
         "--stream",
-        "Fit block by block, as from 20 million rows on: DATA is a Parquet, CSV or TSV "
-        "file, a folder or a pattern.",
+        f"Fit block by block, as tables with {ROWS_IN_MEMORY // 1_000_000} million rows are: "
+        "DATA is a Parquet, CSV or TSV file, a folder or a pattern.",
         bool,
     ),
     "cache": option(

@@ -105,7 +105,7 @@ def _read(error: BaseException, session: Session) -> tuple[int, str]:
             return DATA, str(Problem(what, where, remedy))
         case MemoryError():
             sampling = session.verb in ("fit", "run")
-            remedy = "Use fewer labels, --draws or --chains, or fit parts of the data."
+            remedy = "Use fewer --draws or --chains, merge rare labels, or fit parts of the data."
             remedy = remedy if sampling else "Use a part of the data, or a larger computer."
             return DATA, str(Problem("These data need more memory.", remedy=remedy))
     first = next(iter(str(error).splitlines()), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -165,6 +166,7 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
         if hurried == "interrupted":
             raise KeyboardInterrupt
         thin, work = 1, 0
+        whole: tuple[list[NumericChain], int, int] | None = None
         while True:
             for chain in chains:
                 chain.room(draws, truth_thin)
@@ -172,10 +174,14 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
             further = partial(advance, thin)
             n, stopped = go(further, draws * thin, name="sampling", thin=thin, limit=limit)
             n, stopped = -(-n // thin), stopped or hurried
+            if whole is not None and n < draws:  # the stage before has more draws
+                chains, n, thin = whole
+                break
             work += settings.chains * draws * thin * N_OPS * len(labels.y)
             room = settings.extend and thin < MOST_THIN and 3 * work <= settings.patience
             if stopped or not room or _mixed(model, _posterior(chains, n, labels), labels):
                 break
+            whole = [copy(chain) for chain in chains], n, thin
             thin *= 2
     posterior = _posterior(chains, n, labels)
     attrs = {"engine": "gibbs", "thin": thin, "seconds": clock.seconds, "stopped": stopped}

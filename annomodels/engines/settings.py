@@ -223,14 +223,13 @@ def in_slices(
     limit: float | None = None,
     seconds: float = SLICE_SECONDS,
 ) -> tuple[int, str]:
-    """Run iterations in slices; return their number, and why they ended early."""
+    """Run iterations in slices, at least one; return their number, and why they ended early."""
     # the draws do not depend on the slices
     done, step = 0, max(thin, FIRST_SLICE)
     while done < length:
         since = clock.seconds
         end = min(done + step, length)
         try:
-            interrupts.check()
             advance(done, end)
             done = end
             settings.tell(name, done / length, f"keeping 1 draw in {thin}" if thin > 1 else "")

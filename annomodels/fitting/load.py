@@ -74,8 +74,9 @@ def load(
     True
     """
     path = Path(path)
-    if (path / ABOUT).is_file():
-        return _of_scan(path, data, model)
+    folder = path.parent if path.name == FIT else path
+    if (folder / ABOUT).is_file():
+        return _of_scan(folder, data, model)
     if not path.is_file():
         raise AnnotationError(
             Problem("The file does not exist.", str(path), "Give a file that `fit.save` wrote.")
@@ -100,8 +101,8 @@ def load(
 
 
 _NO_LABELS = (
-    "{} holds a fit of a scan without its labels. Its tables are in its folder; in Python, give "
-    "the scan too: am.load(path, data=am.scan(...))."
+    "{} holds a fit of a scan without its labels. Its tables are in its folder; in Python, load "
+    "the folder with the scan: am.load(folder, data=am.scan(...))."
 )
 
 

@@ -16,11 +16,11 @@ from annomodels.io.border import checked_path, guarded, shown
 from annomodels.io.tables.chunks import File, kind_of, opened
 from annomodels.io.tables.columns import find_roles, named_column
 from annomodels.io.tables.keys import parts_of
+from annomodels.limits import ROWS_IN_MEMORY
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 TELLTALE = 1 << 16
 MAGIC = "*?["
-LARGE = 20_000_000  # rows from which labels are fitted block by block
 
 
 def files_of(paths: Paths) -> list[Path]:
@@ -57,10 +57,8 @@ def is_large(path: Paths) -> bool:
     """Return True if the tables of a path have too many rows to hold their labels in memory."""
     try:
         places = files_of(path)
-        # a row takes a byte or more, also in Parquet
-        if sum(place.stat().st_size for place in places) < LARGE or not all(map(kind_of, places)):
-            return False
-        return sum(opened(place).rows for place in places) >= LARGE
+        tables = all(map(kind_of, places))
+        return tables and sum(opened(place).rows for place in places) >= ROWS_IN_MEMORY
     except (AnnotationError, OSError):  # the reader says what is wrong
         return False
 

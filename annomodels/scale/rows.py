@@ -18,7 +18,7 @@ from annomodels.scale.naturalorder import keys_of
 from annomodels.types import AnyArray, Ints
 
 MEMORY = "1GB"
-THREADS = 4  # maximum, because each needs memory of its own
+THREADS = 4  # maximum; each thread needs memory
 BATCH = 1 << 19
 # a row without a label has code -1; one with the m-th label that is not a class, SILENT - m
 SILENT = -2
@@ -181,7 +181,7 @@ class Rows:
 
     @contextmanager
     def _said(self) -> Iterator[None]:
-        """Say in one sentence what failed, for lack of memory or disk space; pass interrupts on."""
+        """Raise a lack of memory or disk space as one sentence, and an interrupt as such."""
         try:
             yield
         except RuntimeError as error:  # as which DuckDB raises them

@@ -65,7 +65,7 @@ def scan(
 ) -> Scanned:
     r"""Code and sort labels that do not fit into memory, for :func:`annomodels.fit`.
 
-    The rows are streamed once into a DuckDB database (``pip install 'annomodels[scale]'``), which
+    The rows are streamed once into a DuckDB database (``pip install duckdb``), which
     sorts them in a gigabyte of memory and on disk. Names are read and sorted as in
     :func:`annomodels.read`, so that a fit gives the same numbers for any order of the rows and any
     split into files.
@@ -163,12 +163,12 @@ def scan(
         target.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        with named(place), closing(Rows(work / ROWS)) as rows, reporting(progress) as tell:
-            request = replace(request, tell=tell)
-            with _refusing_changes(request):
-                intake, remarks = _read(request, rows)
-            found = _sorted(request, work, intake, remarks)
         with named(place):
+            with closing(Rows(work / ROWS)) as rows, reporting(progress) as tell:
+                request = replace(request, tell=tell)
+                with _refusing_changes(request):
+                    intake, remarks = _read(request, rows)
+                found = _sorted(request, work, intake, remarks)
             shutil.rmtree(work / ROWS, ignore_errors=True)
             save_scan(found)
             _move(work, target)

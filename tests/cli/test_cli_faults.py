@@ -438,7 +438,9 @@ def test_check_needs_no_table_of_labels_by_items(call, tmp_path):
     assert peak < 200e6  # a table would take 3.2 GB
 
 
-@pytest.mark.parametrize(("words", "remedy"), [("check", "Use a part"), ("run", "fewer labels")])
+@pytest.mark.parametrize(
+    ("words", "remedy"), [("check", "Use a part"), ("run", "merge rare labels")]
+)
 def test_the_remedy_for_memory_is_one_of_the_command(words, remedy, call, tmp_path, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError

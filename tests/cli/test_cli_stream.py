@@ -194,7 +194,7 @@ def test_a_stream_may_be_spread(labels: Path, call, tmp_path: Path) -> None:
 def test_a_large_file_is_streamed_unless_an_option_needs_it_in_memory(
     labels: Path, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "LARGE", 300)
+    monkeypatch.setattr(files, "ROWS_IN_MEMORY", 300)
     told = ("run", labels, "--no-report", *EM)
     done = call(*told, "-o", tmp_path / "streamed")
     assert "fitted block by block, as with --stream" in done.err

@@ -14,6 +14,7 @@ from scipy.special import log_ndtr
 from scipy.stats import chisquare, gamma, norm
 
 import annomodels as am
+from annomodels.engines import interval
 from annomodels.engines.interval import gibbs
 from annomodels.engines.settings import Settings
 from annomodels.limits import STATES
@@ -255,6 +256,21 @@ def test_an_interrupt_keeps_the_draws(rng) -> None:
     assert np.isfinite(part.truth_mean).all()
     with pytest.raises(KeyboardInterrupt):
         run(labels, draws=400, warmup=20, progress=lambda *_: _stop())
+
+
+def test_an_interrupt_in_a_further_stage_keeps_the_stage_before(rng, monkeypatch) -> None:
+    _, labels = made(rng, n_items=20, n_coders=4, each=3, **TYPICAL)
+    monkeypatch.setattr(interval, "_mixed", lambda *_: False)
+
+    def interrupted(stage: str, share: float, message: str) -> None:
+        if "1 draw in 4" in message:
+            raise KeyboardInterrupt
+
+    part = run(labels, draws=400, warmup=20, extend=True, progress=interrupted)
+    assert part.attrs["stopped"] == "interrupted"
+    assert part.attrs["thin"] == 2
+    assert part.log_likelihood.shape[1] == 400
+    assert np.isfinite(part.truth_mean).all()
 
 
 def _stop() -> None:

@@ -169,7 +169,7 @@ def test_a_fit_is_saved_and_loaded(scans: dict[str, Scanned], tmp_path: Path) ->
     found.save(tmp_path / "fit", force=True)
     with pytest.raises(NotApplicable, match="other labels"):
         am.load(folder, scans["gold"])
-    with pytest.raises(NotApplicable, match="give the scan too"):
+    with pytest.raises(NotApplicable, match="load the folder with the scan"):
         am.load(folder)
     with pytest.raises(AnnotationError, match="does not exist"):
         am.load(tmp_path, scans["open"])
@@ -229,7 +229,7 @@ def test_a_path_is_scanned_where_its_tables_are_large(
     path = tmp_path / "labels.csv"
     crowd().to_csv(path, index=False)
     small = am.fit(path, "pooled", engine="em", seed=1, starts=1)
-    monkeypatch.setattr(files, "LARGE", 500)
+    monkeypatch.setattr(files, "ROWS_IN_MEMORY", 500)
     large = am.fit(path, "pooled", engine="em", seed=1, starts=1)
     assert isinstance(large.data, Scanned)
     assert isinstance(small.data, am.Annotations)

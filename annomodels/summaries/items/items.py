@@ -218,10 +218,10 @@ def reasons(
         verb = "is" if against[i] == 1 else "are"
         dissent = f"{against[i]:.0f} of {n[i]} labels {verb} not {label_text(row.label)!r}"
         if row.state == "contested":
-            out.append(_contested(row, dissent, percent(right[i], 0)))
+            out.append(_contested(row, f"{dissent}, {_whose(n[i], right[i])}"))
         elif row.state == "needs labels":
             what = dissent if against[i] else _agreed(row.n, row.label)
-            out.append(_needs_more(row, what, percent(right[i], 0), threshold))
+            out.append(_needs_more(row, what, _whose(n[i], right[i]), threshold))
         elif divided[i]:
             known = data.known[i] >= 0
             sure = "is known" if known else f"has probability {_chance(row.probability)}"
@@ -239,17 +239,16 @@ def _chance(p: float) -> str:
     return ALL["probability"].written(p).text
 
 
-def _contested(row: Any, dissent: str, right: str) -> str:
+def _whose(n: int, right: float) -> str:
+    coders = "a coder who is" if n == 1 else "coders who are"
+    return f"from {coders} right {percent(right, 0)} of the time"
+
+
+def _contested(row: Any, what: str) -> str:
     if hasattr(row, "p_ambiguous"):
         read = f", read as {row.readings}" if hasattr(row, "readings") else ""
-        return (
-            f"Ambiguous with probability {_chance(row.p_ambiguous)}{read}: {dissent}, from coders "
-            f"who are right {right} of the time."
-        )
-    return (
-        f"{dissent}, from coders who are right {right} of the time; P(contested) "
-        f"{_chance(row.p_contested)}."
-    )
+        return f"Ambiguous with probability {_chance(row.p_ambiguous)}{read}: {what}."
+    return f"{what}; P(contested) {_chance(row.p_contested)}."
 
 
 def _agreed(n: int, label: Any) -> str:
@@ -257,13 +256,9 @@ def _agreed(n: int, label: Any) -> str:
     return f"{one} {label_text(label)!r}"
 
 
-def _needs_more(row: Any, what: str, right: str, threshold: float) -> str:
+def _needs_more(row: Any, what: str, whose: str, threshold: float) -> str:
     if row.probability >= threshold:
         return say("contradicted")
     if row.n == 0:
         return "It has no label."
-    whose = "a coder who is" if row.n == 1 else "coders who are"
-    return (
-        f"{what}, which has probability {_chance(row.probability)}; from {whose} right {right} of "
-        "the time."
-    )
+    return f"{what}, which has probability {_chance(row.probability)}; {whose}."
