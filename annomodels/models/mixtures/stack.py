@@ -143,7 +143,7 @@ class Stack(HierarchicalDawidSkene):
     sharpness: float = 1.4
     unknown: float = 0.003
     spread: tuple[float, float, float] = (0.38, 2.1, 0.6)
-    skew: float = 2.0
+    skew: float = 2.6
     far_off: float = 0.2
 
     def __post_init__(self) -> None:
