@@ -122,7 +122,7 @@ class Stack(HierarchicalDawidSkene):
     Examples
     --------
     >>> Stack().tempered(0.05, np.array([1, 2, 11])).round(2).tolist()
-    [1.0, 0.68, 0.17]
+    [1.0, 0.63, 0.15]
     """
 
     name: ClassVar[str] = "stack"
@@ -136,12 +136,12 @@ class Stack(HierarchicalDawidSkene):
     # sets. Sharpness is above its calibrated value, so that clear items with many classes are
     # settled in spite of the tilt.
     halfway: float = 0.025
-    tempering: float = 9.5
-    believed: float = 0.74
+    tempering: float = 11.5
+    believed: float = 0.75
     correlation: float = 0.08
     most_weighed: float = 0.05
     sharpness: float = 1.4
-    unknown: float = 0.003
+    unknown: float = 0.0025
     spread: tuple[float, float, float] = (0.38, 2.1, 0.6)
     skew: float = 2.6
     far_off: float = 0.2
