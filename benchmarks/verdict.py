@@ -112,8 +112,9 @@ def kept_promises(done: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
             kinds_covered += sum(found) / len(each)
     return (
         f"With *{VERDICTS[1]}*, intervals of wrong labels cover on {covered:.0f} of {fits:.0f} "
-        f"fits ({covered / max(fits, 1):.1%}), and on {kinds_covered / max(kinds, 1):.1%} if each "
-        "public data set and each kind of crowd counts once."
+        f"fits ({100 * covered / max(fits, 1):.1f} %), and on "
+        f"{100 * kinds_covered / max(kinds, 1):.1f} % if each public data set and each kind of "
+        "crowd counts once."
     )
 
 
