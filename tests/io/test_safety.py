@@ -338,3 +338,29 @@ def test_short_lines_are_read_however_they_end(end: str, tmp_path: Path, monkeyp
     path = tmp_path / "votes.csv"
     path.write_bytes(end.join(rows).encode())
     assert len(read(path)) == 198
+
+
+class Name(str):
+    """Name of a column that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_columns_are_not_compared_with_each_other() -> None:
+    """The work of a wide table grows with its columns, not with their square."""
+
+    def compared(n: int) -> int:
+        columns = {Name(f"c{j}"): ["yes", "no", "yes"] for j in range(n)}
+        wide = table.Table({"item": ["a", "b", "c"], **columns}, [2, 3, 4], "wide.csv")
+        found, Name.compared = Records(Source.of_table(wide), Options()), 0
+        read_wide(found)
+        assert len(found.chosen().rows) == 3 * n
+        return Name.compared
+
+    assert compared(800) <= 3 * compared(400)
