@@ -140,6 +140,9 @@ def chains_of_readings(run: Run) -> None:
     assert float(before.tree.attrs["rhat_max"]) >= 1.05
     assert "model='single'" in before.check().sentences[0]
     assert "longer chains" not in before.check().sentences[0]
+    # fewer draws than needed: `coref` has no option for more
+    few = am.fit(data, "single", seed=1, draws=90, warmup=200, extend=False).check()
+    assert all("more draws (in Python, am.fit)" in text for text in few.sentences[:2])
     after = am.fit(data, "single", seed=1, draws=500, warmup=200)
     assert float(after.tree.attrs["rhat_max"]) < 1.05
 

@@ -424,4 +424,5 @@ def estimate(
 
 def _chosen() -> str:
     draw = Verb("am.audit", "annomodels audit")
-    return say("chosen", draw=draw, use=Option("use", "audit"), weights=Option("weights"))
+    weights = Verb("weights=", "annomodels estimate --weights")
+    return say("chosen", draw=draw, use=Option("use", "audit"), weights=weights)

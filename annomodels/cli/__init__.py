@@ -10,5 +10,5 @@ import os
 
 def leave_at_once(number: int, frame: object) -> None:
     """End a process on a signal, before its work has started."""
-    os.write(2, b"error: Interrupted; no output is left half-written.\n")
+    os.write(2, b"error: Interrupted. No output is incomplete.\n")
     os._exit(130)

@@ -41,6 +41,7 @@ from annomodels.cli.spans import FILES as SPAN_FILES
 from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
 from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
+    ESTIMATE,
     by_question,
     csv_texts,
     filed,
@@ -66,7 +67,7 @@ from annomodels.reporting.spans import SpanFacts
 from annomodels.scale.scanned import Scanned
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
-REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
+REPORT, EFFECTS, NEXT = "report.html", "effects.csv", "next.csv"
 FIT, CODERS = "fit.nc", "coders.csv"
 FILES = ("gold.csv", "coders.csv", "agreement.csv", NEXT, FIT, "methods.md")
 

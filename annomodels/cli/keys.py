@@ -62,7 +62,18 @@ class Spelled(click.Command):
     """Command with keys, such as ``--read sets`` and ``--read skip_rows=2``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(self._spelled_out(ctx, args)))
+        """Parse; name a key as it is typed if it was taken for an option."""
+        words, keys = list(self._spelled_out(ctx, args)), self.keys()
+        try:
+            return super().parse_args(ctx, words)
+        except click.NoSuchOption as error:
+            name, said = error.option_name.lstrip("-").replace("-", "_"), error.message
+            for named in keys.values():
+                if name in named:
+                    said += f" It is a key: {named[name].spelled}=VALUE."
+            near = () if said != error.message else error.possibilities or ()
+            near = [each.replace(".", " ") for each in near]
+            raise click.NoSuchOption(error.option_name, said, near, ctx) from error
 
     def keys(self) -> dict[str, dict[str, Key]]:
         found: dict[str, dict[str, Key]] = {}
@@ -90,7 +101,10 @@ class Spelled(click.Command):
         name, sign, value = pair.partition("=")
         name = name.strip().replace("-", "_")
         if name not in keys:
+            own = f"--{name.replace('_', '-')}"
             hint = meant(name, keys, show=str) or f"Use one of {', '.join(keys)}."
+            if any(own in each.opts for each in self.params):
+                hint = f"It is an option: {own}."
             raise click.UsageError(f"{flag} has no key {name!r}. {hint.rstrip()}", ctx)
         if not sign and not keys[name].alone:
             raise click.UsageError(f"{flag} {name}: write {name}=VALUE.", ctx)

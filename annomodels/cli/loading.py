@@ -334,6 +334,8 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
         if truth.use is not None:
             raise click.UsageError("--use needs --truth.")
         return Truths()
+    from annomodels.io.mappings import is_decisions
+
     files: dict[str, list[str]] = {"fit": [], "test": [], "audit": []}
     # the page's command names the design of an audit, since it writes to another folder
     designs = [path for path in truth.paths if path.endswith(".json") and drawn_items(Path(path))]
@@ -350,6 +352,11 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
             continue
         own = recognized(path, name, designs)
         use = own if own and len(truth.paths) > 1 else truth.use or own or default
+        if own == "fit" and use == "audit" and is_decisions(path):
+            raise click.UsageError(
+                f"{Path(path).name} has the decisions of a report, which were not drawn at random: "
+                "leave out --use audit."
+            )
         if own is None and (truth.use is None or use == "audit"):
             _refuse_without_design(path)
         if use == "audit" and truth.use is None and default != "audit":

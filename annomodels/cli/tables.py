@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from annomodels.summaries.next.next_labels import NextLabels
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
+ESTIMATE = "estimate.csv"  # of a run with an audit, beside the fit from before it
 # number of labels above which gold files have no columns of the next label
 MOST_LABELS = 50
 TARGET = "p_below_target"
@@ -267,10 +268,13 @@ def show(
 
 
 def loaded(path: str) -> Any:
-    """Load a fit, and warn on stderr if it cannot be trusted."""
+    """Load a fit; say on stderr if it cannot be trusted, or if files beside it tell of an audit."""
     from annomodels.spans.fit import SpanFit
 
     fit = load_fit(path)
+    saved = Path(path) / "fit.nc" if Path(path).is_dir() else Path(path)
+    if saved.name == "fit.nc" and saved.with_name(ESTIMATE).is_file():
+        note(f"{saved} is from before the audit, and the tables beside it from after.")
     if isinstance(fit, SpanFit):
         return fit
     found = fit.check(predictive=False)  # predictive checks never forbid use

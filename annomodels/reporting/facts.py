@@ -16,6 +16,7 @@ from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, 
 from annomodels.models.catalog import is_stack
 from annomodels.reporting.health import Health, health
 from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
+from annomodels.summaries.next.next_labels import withheld
 from annomodels.summaries.trust.known_truth import contradicted
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class Facts:
 
     @cached_property
     def following(self) -> NextLabels:
-        return self.fit.next(target=self.target)
+        plan = self.fit.next(target=self.target)
+        return withheld(plan) if self.contradicted else plan
 
     @cached_property
     def to_audit(self) -> tuple[int, float]:

@@ -97,12 +97,10 @@ def _decide(facts: Facts) -> Action | None:
 
 
 def _buy(facts: Facts) -> Action | None:
-    if facts.contradicted:  # the gain of a label follows from the probabilities
-        return None
     of = facts.states["needs labels"]
     if facts.unsupported("next"):
         title, about = f"Buy {counted(of, 'label')}", "one for each item not settled"
-        return Action("#items-section", title, about) if of else None
+        return Action("#items-section", title, about) if of and not facts.contradicted else None
     plan = facts.following
     if not len(plan.table):
         return None

@@ -164,12 +164,16 @@ def page(
         last = Section("left-out", "Left out", LEFT_OUT, lambda _: [words], details=True)
         shown.append((last, [words]))
     eyebrow, heading = cover["eyebrow"], cover["heading"]
+    screen = [each.title for each, _ in shown if not each.printed]
+    explored = any(part.kind == "explorer" for _, parts in shown for part in parts)
+    screen += ["the list of all items"] * explored
     text: str = template("page.html").render(
         **{"data": "", **basics(), **cover},
         title=eyebrow if heading == eyebrow else f"{eyebrow} · {heading}",
         command=clean(command) or "from Python, no command was given",
         sections=[each for each in shown if not each[0].details],
         details=[each for each in shown if each[0].details],
+        screen=screen,
         files=packed(files) if files else "",
     )
     return text

@@ -25,6 +25,8 @@ Kind = Literal[
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
 
+# sections that need a screen or are long, left out on paper
+ON_SCREEN = ("decide", "labels-to-buy", "agreement-section", "silver-section")
 MOST = 200  # rows of a table
 PAGE = 12  # rows visible at once
 FIRST_CARDS, MOST_CARDS = 6, 60
@@ -184,6 +186,10 @@ class Section:
     ) -> Callable[[Make], Section]:
         """Declare the section of the page that the decorated function makes."""
         return lambda make: cls(key, title, lead, make, needs, parts, details)
+
+    @property
+    def printed(self) -> bool:
+        return self.key not in ON_SCREEN
 
     @property
     def heading(self) -> str:

@@ -47,6 +47,7 @@ def _make() -> None:
     pd.DataFrame({"item": ["i30", "i31"], "decision": ["n", "y"]}).to_csv(
         "decisions.csv", index=False
     )
+    Path("decided.csv").write_text("item,label,decision,note,fit\ni30,n,decided,,\n")
     assert main(["run", "votes.csv", "-o", "out", "-q", *SHORT["FAST"].split()]) == 0
     assert main(["audit", "out", "--size", "12", "-o", "audit.csv", "-q"]) == 0
     audit = pd.read_csv("audit.csv")

@@ -170,6 +170,10 @@ def test_known_items_and_others_than_those_named_are_never_drawn(make):
         am.audit(world.fit, 500, seed=1)
     with pytest.raises(AnnotationError, match="asks for 21 items, but only 20 can be drawn"):
         am.audit(world.fit, 21, earlier=am.audit(world.fit, 40))
+    with pytest.raises(AnnotationError, match="All items that can be judged have been drawn"):
+        am.audit(world.fit, earlier=every)
+    with pytest.raises(AnnotationError, match="The truth of every item is known"):
+        am.audit(world.fit, among=names[told].tolist())
     some = am.audit(world.fit, 10, seed=1, among=names[:40].tolist())
     assert set(some.drawn["item"]) <= set(names[:40]) - set(names[told])
     assert Items(world.fit).open(some.design.among).sum() == 40 - (told < 40).sum()

@@ -118,6 +118,15 @@ def test_weights_must_fit_the_sample(call, fitted: Path, audited: Path, tmp_path
     assert call("estimate", fitted, "--truth", path, "--weights", "weight").code == 0
 
 
+@pytest.mark.parametrize("command", ["gold", "coders", "next"])
+def test_the_fit_of_an_audited_folder_is_said_to_be_older(call, own: Path, command: str) -> None:
+    said = "from before the audit"
+    assert said not in call(command, own).err
+    (own / "estimate.csv").touch()
+    assert said in call(command, own).err
+    assert said in call(command, own / "fit.nc").err
+
+
 @pytest.mark.calibration
 @pytest.mark.slow
 def test_a_run_does_all(call, made, fitted: Path, tmp_path: Path) -> None:

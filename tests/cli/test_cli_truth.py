@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from click import UsageError
 
 from annomodels.cli.loading import Truths, sorted_truth
 from annomodels.cli.options import Truth
@@ -46,6 +47,9 @@ def test_each_file_is_recognized(files, capsys) -> None:
         fit=(files["decided"],), test=(files["plain"],), audit=(files["judged"],), how=design
     )
     assert use("others", use="audit").how == {"use": "audit"}
+    # decisions are of items that the page chose
+    with pytest.raises(UsageError, match="not drawn at random"):
+        use("decided", use="audit")
     # the page's command writes to another folder, and names the design
     design = str(Path(files["out"], "audit.json"))
     named = Truth((files["judged"], design, files["decided"]))

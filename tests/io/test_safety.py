@@ -21,6 +21,10 @@ from annomodels.errors import AnnotationError, MissingDependency
 from annomodels.io import objects
 from annomodels.io.border import check_xml, open_zip
 from annomodels.io.objects import streamed_array
+from annomodels.io.records import Records
+from annomodels.io.source import Options, Source
+from annomodels.io.tables import table
+from annomodels.io.tables.plain import read_wide
 
 # -- bombs ---------------------------------------------------------------------------------------
 
@@ -299,3 +303,64 @@ def test_a_long_text_in_a_large_file_is_read_in_time(tmp_path: Path, monkeypatch
     now = spent()
     monkeypatch.setattr(objects, "PIECE", 1 << 16)  # the default of ijson
     assert now < spent() / 3
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("i2,a," + "x" * 5000, 3),
+        ('i2,a,"' + "x" * 5000 + '"\ni3,a,no', 3),
+        ('i2,a,"' + "x\n" * 2500 + '"', 3),
+        ('i2,a,"' + "x\n" * 2500, 3),
+        ("i2,b,no\n" * 9 + "i3,a," + "x" * 5000, 12),
+    ],
+    ids=["bare", "quoted", "of many lines", "quote not closed", "below other rows"],
+)
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_cell_that_fills_memory_is_refused_where_it_is(
+    text: str, row: int, delimiter: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(table, "_PIECE", 100)
+    monkeypatch.setattr(table, "_LONGEST", 2000)
+    path = tmp_path / "votes.csv"
+    path.write_text(f"item,coder,label\ni1,a,yes\n{text}\n".replace(",", delimiter))
+    with pytest.raises(AnnotationError) as caught:
+        read(path)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("long-cell", f"votes.csv, row {row}")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_short_lines_are_read_however_they_end(end: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(table, "_PIECE", 100)
+    monkeypatch.setattr(table, "_LONGEST", 200)
+    rows = ["item,coder,label", *(f"i{n},{coder},yes" for n in range(99) for coder in "ab")]
+    path = tmp_path / "votes.csv"
+    path.write_bytes(end.join(rows).encode())
+    assert len(read(path)) == 198
+
+
+class Name(str):
+    """Name of a column that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_columns_are_not_compared_with_each_other() -> None:
+    """The work of a wide table grows with its columns, not with their square."""
+
+    def compared(n: int) -> int:
+        columns = {Name(f"c{j}"): ["yes", "no", "yes"] for j in range(n)}
+        wide = table.Table({"item": ["a", "b", "c"], **columns}, [2, 3, 4], "wide.csv")
+        found, Name.compared = Records(Source.of_table(wide), Options()), 0
+        read_wide(found)
+        assert len(found.chosen().rows) == 3 * n
+        return Name.compared
+
+    assert compared(800) <= 3 * compared(400)

@@ -99,6 +99,21 @@ _CUT = r"""(() => {
   }).map((part) => `cut off: ${part.tagName} ${part.id || part.textContent.trim().slice(0, 40)}`)
     .slice(0, 5);
 })()"""
+# Headings and tables of the screen that are not on paper, although no line there says so.
+_UNSAID = r"""(() => {
+  const seen = (part) => part.getClientRects().length > 0;
+  const said = [...document.querySelectorAll(".printed")].filter(seen);
+  const line = said.map((part) => part.textContent).join(" ");
+  const unsaid = [...document.querySelectorAll("section h2, #details > summary")]
+    .filter((part) => !seen(part) && !part.closest("#details > section"))
+    .map((part) => part.textContent.split(" for ")[0])
+    .filter((title) => !line.includes(title));
+  const tables = [...document.querySelectorAll("section:not(.screen) > .scroll > table.data")]
+    .filter((part) => !seen(part) && !part.closest("#details"))
+    .filter((part) => !part.parentElement.nextElementSibling?.matches(".printed, .pager"))
+    .map((part) => part.id);
+  return [...unsaid, ...tables].map((name) => `missing without a word: ${name}`);
+})()"""
 
 
 def problems(browser: Any, path: Path) -> list[str]:
@@ -143,7 +158,7 @@ def _printed(tab: Any) -> list[str]:
     size = {"width": 695, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
     tab.call("Emulation.setDeviceMetricsOverride", **size)
     tab.call("Emulation.setEmulatedMedia", media="print")
-    found = [f"on paper, {what}" for what in tab.evaluate(_CUT)]
+    found = [f"on paper, {what}" for what in (*tab.evaluate(_CUT), *tab.evaluate(_UNSAID))]
     wide = tab.evaluate("document.documentElement.scrollWidth")
     if wide > 695:
         found.append(f"on paper, {wide} px of content at a width of 695")

@@ -67,6 +67,20 @@ def test_only_coders_that_need_somebody_have_cards_and_are_printed(budget_pages)
     assert section.count("<article class=card>") <= max(flagged, 6)
 
 
+def test_paper_says_what_it_leaves_out(budget_pages, streamed_page, coref_page):
+    titles = {}
+    for name, path in {**budget_pages, "scan": streamed_page, "coref": coref_page}.items():
+        html = path.read_text("utf-8")
+        (line,) = re.findall(r'<p class="printed[^>]*>Not printed: (.*?)\.</p>', html)
+        titles[name] = re.sub(r"<[^>]+>", "", line).split(", ")
+        sections = re.findall(r"<section id=\S+ class=screen .*?<h2[^>]*>(.*?)</h2>", html, re.S)
+        assert [title for title in titles[name] if not title.startswith("the ")] == [
+            *sections, "Details",
+        ]  # fmt: skip
+        assert ("the list of all items" in line) == ("<div id=explorer" in html)
+    assert titles["crowd"][:3] == ["Decide", "Labels to buy", "Agreement"]
+
+
 def test_many_labels_have_confusions_in_words_and_few_long_ones_columns_with_numbers(budget_pages):
     assert "matrix scroll" not in budget_pages["41 classes"].read_text("utf-8")
     html = budget_pages["many coders"].read_text("utf-8")

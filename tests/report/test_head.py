@@ -17,11 +17,13 @@ import xarray as xr
 import annomodels as am
 from annomodels.auditing.design import Items, calibration_prior
 from annomodels.auditing.estimator import forecast_widths
+from annomodels.cli.jobs import files_of
 from annomodels.limits import AUDIT_GOAL, AUDIT_MOST, AUDIT_WORTH
 from annomodels.reporting.explorer import ROOM, payload, queue
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.head import _price, head, sentence
 from annomodels.reporting.sections.details import distance
+from annomodels.reporting.sections.items import labels_to_buy
 from annomodels.summaries.gold.coverage import as_coders_read
 
 pytestmark = pytest.mark.slow
@@ -162,11 +164,32 @@ def test_labels_are_bought_for_items_that_need_some_and_no_others(stacked):
     assert buy.about.startswith(f"for {whose}: about ")
 
 
-def test_no_label_is_bought_by_probabilities_that_known_truth_contradicts(stacked):
-    facts = changed(stacked, contradicted=True)
-    assert facts.states["settled"] == facts.known_items
+@pytest.mark.parametrize("told", ["audit", "test"])
+def test_no_label_is_bought_by_probabilities_that_known_truth_contradicts(stacked, told):
+    """Screen, section, file and command rest on one result, which says why it is empty."""
+    fit = stacked.fit
+    gold, plan = fit.gold().table.set_index("item")["label"], am.audit(fit, 60, seed=1)
+    other = {"neg": "pos", "neu": "neg", "pos": "neu"}
+    answers = {item: gold[item] for item in plan.table["item"]}
+    answers |= {item: other[answers[item]] for item in plan.table["item"][:40]}
+    if told == "audit":
+        estimate = am.estimate(fit, answers, plan, draws=400)
+        facts = Facts(estimate.after(fit), estimate=estimate)
+        assert facts.fit.next().notes == facts.following.notes
+    else:
+        facts = Facts(fit, known=answers)
+    assert facts.contradicted
+    assert len(stacked.following.table)
+    asked = facts.following
+    assert not len(asked.table)
+    assert not asked.finished
+    assert not asked.coders["asked"].any()
+    assert "known truth contradicts the probabilities" in asked.notes[0]
+    assert [part.value for part in labels_to_buy.make(facts)] == [asked.notes[0]]
+    assert facts.states["settled"] == 0
     assert "#labels-to-buy" in {each.href for each in head(stacked).actions}
     assert "#labels-to-buy" not in {each.href for each in head(facts).actions}
+    assert files_of(facts)["next.csv"] == "item,coder,gain,n,label,probability\n"
 
 
 def test_nothing_is_left_of_a_quiet_fit(found):

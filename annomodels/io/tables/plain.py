@@ -554,7 +554,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     odd: dict[str, str] = {}
     gold = [name for name in coders if is_truth(name) or is_derived(name)]
     odd |= {name: f"Is column {name!r} a coder or the known truth?" for name in gold}
-    sharing = [name for name in coders if any(times[label] > 1 for label in labels[name])]
+    sharing = {name for name in coders if any(times[label] > 1 for label in labels[name])}
     if not gold and (made := _conclusion(table, coders, sharing, options)):
         gold, odd = [made[0]], dict([made])
     for name in (name for name in coders if name not in gold):
@@ -600,7 +600,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
 
 
 def _conclusion(
-    table: Table, coders: Sequence[str], sharing: Sequence[str], options: Options
+    table: Table, coders: Sequence[str], sharing: set[str], options: Options
 ) -> tuple[str, str] | None:
     """Find a column derived from the others, starting with the last, and ask about it."""
     if len(coders) < 3 or options.forced:

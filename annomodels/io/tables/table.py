@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
 from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, zip_longest
@@ -36,6 +35,7 @@ SPACE = " "  # means any number of spaces and tabs
 _RECORDS = 200  # records used to choose the delimiter
 _ROWS = 1 << 16  # rows parsed at a time
 _PIECE = 1 << 20  # characters split into lines at a time
+_LONGEST = 1 << 25  # characters of a line or cell; parsing takes 8 bytes per character
 _PADDED = 50  # lines checked for spaces after delimiters
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
@@ -145,16 +145,28 @@ class TextRows:
                     begin = rows.line_num + 1
         except csv.Error:
             pass
+        where = f"{self.source}, row {self._first + begin}"
+        if "limit" in str(error):
+            what = f"A line or cell has more than {_LONGEST:,} characters."
+            remedy = (
+                "Shorten this text or leave it out; if it begins with a quote, close the quote."
+            )
+            return Problem(what, where, remedy, code="long-cell")
         what = f"The quotation marks do not match ({error})."
         remedy = 'Close the quote, or write a quote inside a quoted cell twice ("").'
-        return Problem(what, f"{self.source}, row {self._first + begin}", remedy, code="quotes")
+        return Problem(what, where, remedy, code="quotes")
 
 
 def _lines(text: str) -> Iterator[str]:
     """Yield lines with their ends, split from about a megabyte of text at a time."""
     start = 0
     while start < len(text):
-        end = text.find("\n", start + _PIECE) + 1 or len(text)
+        found = _LINE_END.search(text, start + _PIECE)
+        end = found.end() if found else len(text)
+        if end - start > _PIECE + _LONGEST:
+            end = text.rfind("\n", start, start + _PIECE) + 1  # end of the line before the long one
+            if not end:
+                raise csv.Error("line larger than the limit")
         yield from io.StringIO(text[start:end], newline="")
         start = end
 
@@ -181,11 +193,9 @@ def delimiter_of(text: str) -> str:
         return SPACE
     best, best_score = ",", (False, 0.0, 0, 0)
     for delimiter in DELIMITERS:
-        try:
-            with _long_cells():
-                few = list(islice(csv.reader(_lines(text), delimiter=delimiter), _RECORDS))
-        except csv.Error:
-            continue
+        few: list[Row] = []
+        with suppress(csv.Error), _long_cells():  # rows above the fault tell the delimiter
+            few.extend(islice(csv.reader(_lines(text), delimiter=delimiter), _RECORDS))
         rows = [row for row in few if any(row)]
         width = len(rows[0]) if rows else 0
         if width < 2:
@@ -209,8 +219,8 @@ def is_padded(text: str, delimiter: str) -> bool:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Allow cells of any length; the limit of the csv module is global."""
-    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    """Allow long cells; the limit of the csv module is global."""
+    before = csv.field_size_limit(_LONGEST)
     try:
         yield
     finally:

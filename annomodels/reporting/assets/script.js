@@ -216,9 +216,10 @@
       const head = make("th", "", open);
       head.scope = "row";
       const label = isDecided(item) ? called(item) : D.labels[item[GOLD]];
+      const votes = votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ");
       const row = make("tr", "", head, make("td", "", tag(item)), make("td", "", bdi(label)),
         make("td", "n", isDecided(item) || item[STATE] === 3 ? "\u2013" : chance(item[P][1])),
-        make("td", "", votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ")));
+        make("td", votes.length > 20 ? "w" : "", votes));
       const about = [item[TEXT], item[REASON]].filter((text) => text);
       if (!about.length) return [row];
       const cell = make("td", "", ...about.map((text) => make("div", "", ...inText(text))));

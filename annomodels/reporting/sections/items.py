@@ -85,8 +85,9 @@ def votes(facts: Facts) -> Column:
 
 @Section.of("labels-to-buy", "Labels to buy", needs=("next",))
 def labels_to_buy(facts: Facts) -> list[Part]:
-    title, rows = "Items to label next, largest gain first", _by_item(facts.following.table)
-    return table("next", title, NEXT_ITEMS, rows, "next.csv", otherwise="No further label helps.")
+    plan, title = facts.following, "Items to label next, largest gain first"
+    rows = _by_item(plan.table)
+    return table("next", title, NEXT_ITEMS, rows, "next.csv", otherwise=plan.notes[0])
 
 
 def _whom(coders: list[str]) -> list[str]:

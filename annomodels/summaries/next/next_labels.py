@@ -45,6 +45,7 @@ from annomodels.summaries.next.expected_utility import (
 from annomodels.summaries.notes import say
 from annomodels.summaries.skills import entropy_bits, signal
 from annomodels.summaries.stacked import stacked
+from annomodels.summaries.trust.known_truth import contradicted, known_truth_finding
 from annomodels.types import Bools, Floats, Ints
 
 DRAWS = 200
@@ -72,7 +73,8 @@ class NextLabels(Summary):
     before, after
         Expected wrong gold labels (or bits of uncertainty) now, and with these labels. If coder
         errors are correlated, further labels by the same coders remove fewer. So use `after` to
-        rank requests. It has no interval; fit again after the labels, or audit.
+        rank requests. It has no interval; fit again after the labels, or audit. NaN if known truth
+        contradicts the probabilities: then no gain is known, and no label is asked for.
     finished
         True if the table contains all labels that gain enough, so more would not pay.
     """
@@ -163,7 +165,22 @@ def next_labels(
         notes[0] += f" {OVERCONFIDENT}"
     if len(table) and tree.attrs.get("engine") == "em":
         notes.append(say("next_em"))
-    return replace(found, notes=tuple(notes))
+    found = replace(found, notes=tuple(notes))
+    return withheld(found) if contradicted(known_truth_finding(tree, data)) else found
+
+
+def withheld(found: NextLabels) -> NextLabels:
+    """Ask for no label if known truth contradicts the probabilities, from which gains follow."""
+    return replace(
+        found,
+        table=found.table.iloc[:0],
+        draws=found.draws.isel(item=slice(0)),
+        coders=found.coders.assign(asked=0),
+        before=float("nan"),
+        after=float("nan"),
+        finished=False,
+        notes=(say("withheld"),),
+    )
 
 
 class Request(NamedTuple):

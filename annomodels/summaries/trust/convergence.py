@@ -140,7 +140,7 @@ def _mixing(tree: xr.DataTree, data: Data, results: Results | None) -> list[Find
         nan, limits = float("nan"), {"r_hat": RHAT, "effective_draws": ESS}
         return [finding(code, "short", nan, limit) for code, limit in limits.items()]
     worst, at = float(rhat.max()), names[int(rhat.argmax())]
-    advice = _remedy(tree, data) if worst >= RHAT_WORST else phrase("r_hat", "longer")
+    advice = _remedy(tree, data) if worst >= RHAT_WORST else _longer(tree)
     if results is not None:
         return _of_results(results, worst, at, advice)
     severity = _severity(worst >= RHAT, worst >= RHAT_WORST)
@@ -175,13 +175,18 @@ def _of_results(found: Results, parameter: float, name: str, advice: str) -> lis
     return [first, finding("effective_draws", state, found.ess, RESULT_DRAWS, **words)]
 
 
+def _longer(tree: xr.DataTree) -> str:
+    # `coref` has no option for the draws of silver chains
+    return phrase("r_hat", "longer_links" if model_of(tree).truth == "link" else "longer")
+
+
 def _remedy(tree: xr.DataTree, data: Data) -> str:
     """Advise longer chains, unless stationary chains differ: then no length is enough."""
     posterior, model = tree["posterior"].to_dataset(), model_of(tree)
     if model.truth == "link" and not getattr(model, "single", True):
         # solutions with different true readings are about equally probable
         return phrase("r_hat", "single", single=Option("model", "single"))
-    longer = phrase("r_hat", "longer")
+    longer = _longer(tree)
     if "watched" in tree.attrs or posterior.sizes["chain"] < 2:
         return longer
     draws = {str(name): values.values for name, values in posterior.data_vars.items()}
