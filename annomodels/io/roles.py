@@ -17,8 +17,16 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
+from annomodels.io.tables.grids import CUTS
 from annomodels.io.tables.keys import Key, parts_of
-from annomodels.io.tables.questions import about_coders, about_items, are_times, concluded, of_cells
+from annomodels.io.tables.questions import (
+    about_coders,
+    about_items,
+    are_times,
+    concluded,
+    is_mean,
+    of_cells,
+)
 from annomodels.io.words import (
     ASKED_PEOPLE,
     CODER,
@@ -216,7 +224,7 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
         one
         for one in columns
         if one.name not in numbered
-        and 1 < one.distinct < len(one.cells)
+        and 1 < one.distinct < len(one.cells) < 2 * len(one.filled)
         and one.length <= LONGEST_LABEL
         and not (are_times(one.filled) or one.measures)
         and not one.sums_up
@@ -268,7 +276,7 @@ def keys_in(rest: Sequence[Column], label: str | None) -> list[Column]:
         and not is_called(one.name, "of_people")
         and not one.name.startswith("(")
     ]
-    found.sort(key=lambda one: (not (one.has(ITEM) or one.is_id), -one.distinct))
+    found.sort(key=lambda one: (not one.names_items, -one.distinct))
     return found[:_KEYS]
 
 
@@ -282,20 +290,16 @@ def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Colu
         if alone[1] <= repeats + _SPARE and alone[0] >= covered:
             key = part
             break
-    known = all(map(_is_item, key))
+    known = all(one.names_items for one in key)
     pairs, kinds = (1 - repeats) * len(item), len(np.unique(item))
     if covered < 0.02 or (not known and (not coder.names_coders or pairs < _LABELS * kinds)):
         return None  # enough columns of any kind distinguish all rows
     item = joint(*(one.codes for one in key))
     for one in key if len(key) > 1 else ():
         rest = joint(*(other.codes for other in key if other is not one))
-        if not (_is_item(one) or _crosses(rest, item, coder.codes)):
+        if not (one.names_items or _crosses(rest, item, coder.codes)):
             return None
     return tuple(sorted(key, key=lambda one: not one.is_id))
-
-
-def _is_item(one: Column) -> bool:
-    return one.has(ITEM) or one.is_id
 
 
 def _crosses(item: Codes, parts: Codes, coder: Codes) -> bool:
@@ -319,7 +323,7 @@ def grown(
         found = []
         for n, one in enumerate(names):
             both = joint(item, one.codes)
-            fits = not crossed or _is_item(one) or _crosses(item, both, coder)
+            fits = not crossed or one.names_items or _crosses(item, both, coder)
             if fits and one not in more:
                 covered, left, _ = structure(both, coder)
                 found.append((COVERED * covered + REPEATED * left, n, left, both))
@@ -382,7 +386,7 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
             if all(one.holds_marks for one in group):
                 continue
             made = [one for one in group if is_derived(one.name) or is_truth(one.name)]
-            coders = [one for one in group if one not in made]
+            coders = [one for one in group if one not in made and not _is_mean(one, group)]
             truths = [one.name for one in made if is_truth(one.name)]
             truths = truths or [one.name for one in made]
             truth = truths[0] if len(truths) == 1 and not said.truth else None
@@ -408,11 +412,13 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
 def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
     """Return keys that identify each row, or nearly so, most likely first."""
     unique = [one for one in rest if one.distinct == len(one.cells)]
-    known = [one for one in rest if one.has(ITEM) or one.is_id]
+    known = [one for one in rest if one.names_items and not is_called(one.name, "said")]
     both = [one for one in unique if one in known]
     both.sort(key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
     found: list[tuple[Column, ...]] = [(one,) for one in dict.fromkeys([*both, *unique])]
-    for pair in combinations([] if unique else known[:6], 2):
+    pairs = [*combinations(known[:6], 2)]  # or an item with all values of any other column
+    pairs += [(a, b) for a in known for b in rest if a.distinct * b.distinct == len(a.cells)]
+    for pair in [] if unique else pairs:
         codes = joint(*(one.codes for one in pair))
         found += [pair] if len(np.unique(codes)) == len(codes) else []
     nearly = sorted(known, key=lambda one: -one.distinct)[:1]
@@ -521,11 +527,35 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     if any(one.names_coders for one in named):
         return []  # each row belongs to the coder named there
     numbers = sum(one.is_numeric for one in columns)
-    return [
+    whole = [
         group
         for group in found
         if _are_people(group) and not (group[0].is_numeric and numbers > 3 * len(group))
     ]
+    parts = [part for group in found if group not in whole for part in _of_variables(group)]
+    return [*whole, *(part for part in parts if _are_people(part) or _has_mean(part, columns))]
+
+
+def _has_mean(group: Sequence[Column], columns: Sequence[Column]) -> bool:
+    """Return True if a column is the mean of the others of a group, which are thus coders."""
+    return any(_is_mean(one, group) for one in columns)
+
+
+def _is_mean(one: Column, group: Sequence[Column]) -> bool:
+    return is_mean(one.cells, [other.cells for other in group if other is not one])
+
+
+def _of_variables(group: Sequence[Column]) -> list[list[Column]]:
+    """Return the columns of each variable that names combine with a coder, as in ann_tone."""
+    found: dict[tuple[int, str], list[Column]] = {}
+    for one in group:
+        for part, cut in enumerate(CUTS[1:3]):
+            if match := cut.fullmatch(one.name.strip()):
+                found.setdefault((part, match[1 + part]), []).append(one)
+    parts = [part for part in found.values() if len(part) > 1]
+    times = Counter(one.name for part in parts for one in part)
+    # names in which both parts recur are a grid, whose questions are chosen
+    return [part for part in parts if all(times[one.name] == 1 for one in part)]
 
 
 def _are_people(group: Sequence[Column]) -> bool:
@@ -533,15 +563,17 @@ def _are_people(group: Sequence[Column]) -> bool:
     labels = {text.casefold() for one in group for text in one.kinds}
     # check boxes and ratings of several things look alike: names must differ only by coder
     plain = all_numbers(labels) or labels <= NOT_NAMES
-    names = [{*(re.split(r"[\s_.]+", c.name.casefold()) if plain else c.words)} for c in group]
+    names = [
+        {*re.split(r"[\s_.]+", c.name.casefold())} - LABEL if plain else {*c.words} for c in group
+    ]
     common = set.intersection(*names)
     asked = [
         one
         for one, words in zip(group, names, strict=True)
         if is_called(one.name, "of_survey") or is_asked(one.name)
-        or len(words - common) > (1 if plain else _PHRASE)
+        or not words or len(words - common) > (1 if plain else _PHRASE)
     ]  # fmt: skip
-    if len(group) < 2 or len(asked) > (0 if plain else len(group) / 2):
+    if len(group) < 2 or len(asked) > (0 if plain else 1):
         return False
     pairs = combinations(group[:_COMPARED], 2) if plain else [group[:_COMPARED]]
     return all(agree(pair) >= (SURE_GAIN if plain else GAIN) for pair in pairs)

@@ -35,7 +35,7 @@ from annomodels.io.tables.columns import (
 )
 from annomodels.io.tables.grids import CUTS, Grid, are_alike, grid_of, is_coder, is_time
 from annomodels.io.tables.keys import parts_of
-from annomodels.io.tables.matrix import counts_in, counts_problem, measured
+from annomodels.io.tables.matrix import counts_in, counts_problem, cross_table, measured
 from annomodels.io.tables.questions import (
     are_times,
     concluded,
@@ -266,6 +266,8 @@ def no_header(table: Table) -> bool:
         return True
     if any(map(_is_list, names)):
         return True
+    if not all_numbers(names) and any(all_numbers([name]) for name in table.twice):
+        return True
     if not any(occurs for _, occurs in rest):
         return False
     if all(occurs for _, occurs in rest):
@@ -376,6 +378,8 @@ def read_wide(found: Records) -> None:
             code="survey",
         )
         return
+    if options.coder_columns is None and not options.forced:
+        found.problems += cross_table(table, item)
     free = [name for name in table.header if name != item and name not in options.taken]
     coders = free if options.coder_columns is None else list(dict.fromkeys(options.coder_columns))
     beside = [] if options.coder_columns is None else _naming(table.header, coders)
