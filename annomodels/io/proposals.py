@@ -213,8 +213,8 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     if len(called) == 1 and called[0].distinct == 1:
         what = f"Column {called[0].name!r} names one coder only, {called[0].cells[0]!r}."
         return what, _export()
-    coder = (called or [one for one in columns if one.names_coders])[0]
-    return _beside(columns, coder, failed), ""
+    coders = [one for one in called or columns if one.names_coders and one.distinct > 1]
+    return _beside(columns, coders[0], failed) if coders else "", ""
 
 
 def _beside(columns: Sequence[Column], coder: Column, failed: Sequence[str]) -> str:

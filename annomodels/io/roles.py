@@ -46,7 +46,7 @@ from annomodels.io.words import (
 ROWS = 5_000  # maximum rows that are analyzed
 # weights of the terms of the score
 COVERED, REPEATED, THIN, WIDE = 1.0, -2.0, -0.4, -0.005
-NAMED = {"item": 0.10, "id": 0.08, "coder": 0.50, "label": 0.15, "answer": -0.30, "asked": -0.10}
+NAMED = {"item": 0.10, "id": 0.08, "coder": 0.50, "label": 0.15, "answer": -0.30}
 NAMED |= {"columns": 0.80, "people": -0.20}
 UNIQUE = 0.005  # proportion of rows that may repeat under a key
 GAIN, SURE_GAIN = 0.015, 0.08  # minimum information for coder columns, and for numeric ones
@@ -65,7 +65,6 @@ _COMPARED = 20  # maximum columns, or distinct labels, compared
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z]|(?<=[a-z])[A-Z])")  # ExpertA
 _NUMBER_FIRST = re.compile(r"(\d+)[_ .-](\D+)")
 _NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
-_LETTERS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 tone, A2 tone
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ def classes(column: Column, rows: Codes) -> Codes:
 def _of_names(key: Sequence[Column], coder: Column) -> float:
     item = sum(
         NAMED["item"] * one.has(ITEM) + NAMED["id"] * one.is_id
-        + NAMED["asked"] * one.has(QUESTION) + NAMED["people"] * (one.has(CODER) and not one.is_id)
+        + NAMED["people"] * (one.has(CODER) and not one.is_id)
         + NAMED["answer"] * ((one.has(LABEL) and not one.is_id) or is_asked(one.name))
         for one in key
     )  # fmt: skip
@@ -316,7 +315,6 @@ def grown(
     With `crossed`, columns that may be answers are not added.
     """
     more: tuple[Column, ...] = ()
-    start = item
     covered, repeats, _ = structure(item, coder)
     score = COVERED * covered + REPEATED * repeats
     while repeats > 0 and len(more) < _WIDEST - (repeats <= UNIQUE):
@@ -332,11 +330,6 @@ def grown(
             break  # add this column only if it removes all repeats
         score, place, repeats, item = best
         more = (*more, names[place])
-    for one in more[:-1]:  # drop columns that later ones make redundant
-        rest = tuple(other for other in more if other is not one)
-        both = joint(start, *(other.codes for other in rest))
-        if structure(both, coder)[1] <= repeats:
-            more, item = rest, both
     return more, item
 
 
@@ -452,8 +445,8 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
             by_stem.setdefault((found[2], ""), {})[found[1]] = one
         elif found := _NUMBERED.fullmatch(name):
             by_stem.setdefault((found[1], ""), {})[found[2]] = one
-        elif within and Column(stem := _LETTERS.get(within[1], within[1]), ()).has(CODER):
-            by_stem.setdefault((stem, within[2]), {})[name] = one
+        elif within and Column(within[1], ()).has(CODER):
+            by_stem.setdefault((within[1], within[2]), {})[name] = one
     for one in columns:  # the first of category, category2, category3 has no number
         group = by_stem.get((one.name.strip(), ""), {})
         cells = [other.cells for other in group.values()]
@@ -469,8 +462,7 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
     of_labels = {key: g for key, g in found_groups.items() if key not in of_coders}
     # columns of names, such as annotator1 for label1: use the label columns
     named = [g for g in of_labels.values() if any(g.keys() == o.keys() for o in of_coders.values())]
-    ids = any(not key[1] and not _share([*one.values()]) for key, one in of_coders.items())
-    chosen = named or [*of_coders.values(), *([] if ids else of_labels.values())]
+    chosen = named or [*of_coders.values(), *of_labels.values()]
     return [[*one.values()] for one in chosen if _share([*one.values()])]
 
 
@@ -508,13 +500,10 @@ def _share(group: Sequence[Column]) -> bool:
 def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     """Return groups of columns that share a small label set and may be named after people."""
     found: list[list[Column]] = []
-    parts = Counter(_NUMBER_WITHIN.sub(r"\1 \2", one.name.strip()) for one in columns)
     for one in columns:
         labels = one.kinds
-        within = _NUMBER_WITHIN.sub(r"\1 \2", one.name.strip())
-        of_things = len(within.split()[0]) > 1 and parts[within] > 1
-        if "agree" in one.words or not 2 <= len(labels) <= _COMPARED or of_things:
-            continue  # properties of a first and a second thing
+        if "agree" in one.words or not 2 <= len(labels) <= _COMPARED:
+            continue
         for group in found:
             other = group[0].kinds
             if len(labels & other) >= _EVEN * len(labels | other):
