@@ -497,12 +497,24 @@ def _share(group: Sequence[Column]) -> bool:
     return shared >= _EVEN * total and long <= _FEW * total
 
 
+def of_things(names: Sequence[str]) -> set[str]:
+    """Return names of properties of a first and a second thing: answer_1_score, answer_2_score."""
+    found = {name: _NUMBER_WITHIN.fullmatch(name.strip()) for name in names}
+    parts = {name: (match[1], match[2]) for name, match in found.items() if match}
+    times = Counter(parts.values())
+    return {
+        name for name, part in parts.items()
+        if times[part] > 1 and len(part[0]) > 1 and not Column(part[0], ()).has(CODER)
+    }  # fmt: skip
+
+
 def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     """Return groups of columns that share a small label set and may be named after people."""
     found: list[list[Column]] = []
+    things = of_things([one.name for one in columns])
     for one in columns:
         labels = one.kinds
-        if "agree" in one.words or not 2 <= len(labels) <= _COMPARED:
+        if "agree" in one.words or not 2 <= len(labels) <= _COMPARED or one.name in things:
             continue
         for group in found:
             other = group[0].kinds
@@ -515,12 +527,7 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     named += [one for one in coders_in(columns) if len(one.cells) >= 5 * one.distinct]
     if any(one.names_coders for one in named):
         return []  # each row belongs to the coder named there
-    numbers = sum(one.is_numeric for one in columns)
-    whole = [
-        group
-        for group in found
-        if _are_people(group) and not (group[0].is_numeric and numbers > 3 * len(group))
-    ]
+    whole = [group for group in found if _are_people(group)]
     parts = [part for group in found if group not in whole for part in _of_variables(group)]
     return [*whole, *(part for part in parts if _are_people(part) or _has_mean(part, columns))]
 

@@ -21,6 +21,7 @@ from annomodels.data.validation import (
 from annomodels.errors import Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
+from annomodels.io.roles import of_things
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import (
     SHOWN,
@@ -458,7 +459,8 @@ def _item_column(table: Table, options: Options) -> str | None:
 
     size, first, known = len(table), table.header[0], matched(table.header)["item"]
     several = options.coder_columns is None or 3 * len(cells[first]) > size
-    is_name = is_named(first) or (several and not is_labels(first))
+    is_name = first in known or is_called(first, "no_labels")
+    is_name = is_name or (several and not is_labels(first))
     is_name = len(cells[first]) == size or (is_name and first not in options.extra.values())
     if first not in taken and is_name:
         return first
@@ -530,7 +532,8 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
     """Report columns named after questions, if they are the majority or hold check boxes."""
     if are_alike(coders, is_coder):
         return []
-    asked = list(filter(is_asked, coders))
+    things = of_things(coders)
+    asked = [name for name in coders if is_asked(name) or name in things]
     sure = 2 * len(asked) > len(coders)
     phrases = [name for name in coders if len(re.findall(r"\w+", name)) > _NAME]
     if 2 * len(phrases) > len(coders):
