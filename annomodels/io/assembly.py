@@ -419,10 +419,11 @@ def _first_key(tables: Sequence[Table]) -> str | None:
         cells = [t.columns.get(name, ()) for t in tables]
         return all(len({*map(str, c)}) == len(t) for c, t in zip(cells, tables, strict=True))
 
-    if not is_key(first) or kinds(first) == sum(map(len, tables)):
+    own = kinds(first)
+    if not is_key(first) or own == sum(map(len, tables)):
         return None
-    keys = [first, *filter(is_key, tables[0].header)]
-    return min((key for key in keys if kinds(first, key) == kinds(first)), key=kinds)
+    others = filter(is_key, tables[0].header if own > max(map(len, tables)) else ())
+    return min((first, *(key for key in others if kinds(first, key) == own)), key=kinds)
 
 
 # -- rows of several files ---------------------------------------------------------------------

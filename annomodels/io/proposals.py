@@ -164,10 +164,10 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     table = source.table
     columns = columns_in(table)[0]
     columns = [one for one in columns if not one.sums_up]
-    named = {one.name for one in coders_in(columns)}
+    coders = {one.name for one in coders_in(columns)}
     called = [
         one for one in columns if one.has(CODER) and not one.has(LABEL)
-        and (one.name in named or not 1 < one.distinct < len(one.cells))
+        and (one.name in coders or not 1 < one.distinct < len(one.cells))
     ]  # fmt: skip
     every = [Column(name, cells[:ROWS]) for name, cells in table.columns.items()]
     summed = [one.name for one in every if one.has(STATISTICS) and all_numbers(one.filled)]
@@ -213,13 +213,15 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     if len(called) == 1 and called[0].distinct == 1:
         what = f"Column {called[0].name!r} names one coder only, {called[0].cells[0]!r}."
         return what, _export()
-    coders = [one for one in called or columns if one.names_coders and one.distinct > 1]
-    return _beside(columns, coders[0], failed) if coders else "", ""
+    who = [one for one in called or columns if one.names_coders and one.distinct > 1]
+    return _beside(columns, who[0], failed) if who else "", ""
 
 
 def _beside(columns: Sequence[Column], coder: Column, failed: Sequence[str]) -> str:
     """Say what is missing beside a column of coders: shared items, one row for each, or labels."""
-    other = [*failed, f"Column {coder.name!r} seems to name coders, but no columns hold labels."][0]
+    what = f"Column {coder.name!r} seems to name coders"
+    other = f"{what}, but no columns seem to hold labels of the same item by several coders."
+    other = failed[0] if failed else other
     rest = [one for one in columns if one is not coder]
     keys = [one for one in keys_in(rest, None) if one.names_items]
     found = [(structure(one.codes, coder.codes), one) for one in keys]
@@ -227,7 +229,7 @@ def _beside(columns: Sequence[Column], coder: Column, failed: Sequence[str]) -> 
         return other
     # the key with the fewest repeats, of those that coders share
     (covered, repeats, _), key = min(found, key=lambda one: (one[0][0] < _FEW, one[0][1]))
-    what = f"Column {coder.name!r} seems to name coders and {key.name!r} items, but "
+    what += f" and {key.name!r} items, but "
     if covered < _FEW:
         return f"{what}hardly any item has rows of several coders."
     if repeats >= MANY and str(Option("item", key.name)) not in other:

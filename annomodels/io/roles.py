@@ -437,45 +437,42 @@ def _of_group(coders: Sequence[Column], rows: Codes) -> float:
 
 
 def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
-    by_stem: dict[tuple[str, str], dict[str, Column]] = {}
+    by_stem: dict[str, dict[str, Column]] = {}
     for one in columns:
         name = one.name.strip()
-        within = _NUMBER_WITHIN.fullmatch(name)
         if found := _NUMBER_FIRST.fullmatch(name):
-            by_stem.setdefault((found[2], ""), {})[found[1]] = one
+            by_stem.setdefault(found[2], {})[found[1]] = one
         elif found := _NUMBERED.fullmatch(name):
-            by_stem.setdefault((found[1], ""), {})[found[2]] = one
-        elif within and Column(within[1], ()).has(CODER):
-            by_stem.setdefault((within[1], within[2]), {})[name] = one
+            by_stem.setdefault(found[1], {})[found[2]] = one
+        elif (found := _NUMBER_WITHIN.fullmatch(name)) and Column(found[1], ()).has(CODER):
+            by_stem.setdefault(f"{found[1]} {found[2]}", {})[name] = one
     for one in columns:  # the first of category, category2, category3 has no number
-        group = by_stem.get((one.name.strip(), ""), {})
+        group = by_stem.get(one.name.strip(), {})
         cells = [other.cells for other in group.values()]
         made = len(cells) > 1 and concluded(one.cells, cells, is_blank) is not None
         if group and "1" not in group and not made:
-            by_stem[one.name.strip(), ""] = {"1": one, **group}
+            by_stem[one.name.strip()] = {"1": one, **group}
     found_groups = {
-        key: group
-        for key, group in by_stem.items()
-        if len(group) > 1 and (Column(key[0], ()).has(CODER | LABEL) or _coded_twice(key, by_stem))
+        stem: group
+        for stem, group in by_stem.items()
+        if len(group) > 1 and (Column(stem, ()).has(CODER | LABEL) or _coded_twice(stem, by_stem))
     }
-    of_coders = {key: g for key, g in found_groups.items() if Column(key[0], ()).has(CODER)}
-    of_labels = {key: g for key, g in found_groups.items() if key not in of_coders}
+    of_coders = {stem: g for stem, g in found_groups.items() if Column(stem, ()).has(CODER)}
+    of_labels = {stem: g for stem, g in found_groups.items() if stem not in of_coders}
     # columns of names, such as annotator1 for label1: use the label columns
     named = [g for g in of_labels.values() if any(g.keys() == o.keys() for o in of_coders.values())]
     chosen = named or [*of_coders.values(), *of_labels.values()]
     return [[*one.values()] for one in chosen if _share([*one.values()])]
 
 
-def _coded_twice(
-    key: tuple[str, str], by_stem: Mapping[tuple[str, str], Mapping[str, Column]]
-) -> bool:
+def _coded_twice(stem: str, by_stem: Mapping[str, Mapping[str, Column]]) -> bool:
     """Return True if columns agree and are numbered like those of another variable.
 
     Ends that other columns count are questions: 12-A, 40-A and 40-B are answers of coders.
     """
-    ends, group = by_stem[key].keys(), [*by_stem[key].values()]
+    ends, group = by_stem[stem].keys(), [*by_stem[stem].values()]
     like = sum(other.keys() == ends for other in by_stem.values())
-    if len(group) > 3 or like < 2 or any((end, "") in by_stem for end in ends):
+    if len(group) > 3 or like < 2 or not by_stem.keys().isdisjoint(ends):
         return False
     return _share(group) and agree(group) >= SURE_GAIN
 
@@ -538,7 +535,8 @@ def _has_mean(group: Sequence[Column], columns: Sequence[Column]) -> bool:
 
 
 def _is_mean(one: Column, group: Sequence[Column]) -> bool:
-    return is_mean(one.cells, [other.cells for other in group if other is not one])
+    others = [other.cells for other in group if other is not one]
+    return len(others) > 1 and is_mean(one.cells, others)
 
 
 def _of_variables(group: Sequence[Column]) -> list[list[Column]]:
