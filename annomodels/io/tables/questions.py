@@ -333,7 +333,7 @@ _ROUNDED, _FEWEST_ROWS = 0.0051, 5  # maximum rounding error of a mean; minimum 
 
 def is_mean(cells: Sequence[object], columns: Sequence[Sequence[object]]) -> bool:
     broken = any("." in str(cell) for cell in cells[:_FEWEST_ITEMS])
-    if len(cells) < _FEWEST_ROWS or not broken:
+    if sum(cell != "" for cell in cells) < _FEWEST_ROWS or not broken:
         return False
     for cell, *others in zip(cells, *columns, strict=True):
         given = [other for other in others if other != ""]
