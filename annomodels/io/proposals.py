@@ -225,8 +225,8 @@ def _beside(columns: Sequence[Column], coder: Column, failed: Sequence[str]) -> 
     rest = [one for one in columns if one is not coder]
     keys = [one for one in keys_in(rest, None) if one.names_items]
     found = [(structure(one.codes, coder.codes), one) for one in keys]
-    if not found:
-        return other
+    if not found or any(one.name.casefold() == "question" for one in rest):
+        return other  # rows may answer several questions
     # the key with the fewest repeats, of those that coders share
     (covered, repeats, _), key = min(found, key=lambda one: (one[0][0] < _FEW, one[0][1]))
     what += f" and {key.name!r} items, but "
