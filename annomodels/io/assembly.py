@@ -353,7 +353,7 @@ def check_same_items(tables: Sequence[Table], key: str | None) -> None:
     if not tables[0].header or len(parts_of(key)) > 1:
         return
     first = key or next(iter([*matched(tables[0].header)["item"], *tables[0].header]))
-    if any(first not in table.columns for table in tables):
+    if first.casefold() in _SHOWN or any(first not in table.columns for table in tables):
         return
     for name in tables[0].header:
         texts: dict[str, str] = {}
@@ -399,7 +399,10 @@ def _batches(files: Sequence[File], options: Options) -> bool:
 
 
 def _first_key(tables: Sequence[Table]) -> str | None:
-    """Return the first column if it identifies rows and no item column has a known name."""
+    """Return the first column if it identifies rows and no item column has a known name.
+
+    A column that says the same in fewer names is better: titles may be spelled in several ways.
+    """
     known = [matched(table.header) for table in tables]
     if any(one["item"] for one in known):
         return None
@@ -407,9 +410,20 @@ def _first_key(tables: Sequence[Table]) -> str | None:
     first = next((name for name in tables[0].header if name not in skip), None)
     if first is None or any(first not in table.columns for table in tables):
         return None
-    unique = all(len(set(map(str, t.columns[first]))) == len(t) for t in tables)
-    shared = len({str(c) for t in tables for c in t.columns[first]}) < sum(map(len, tables))
-    return first if unique and shared else None
+
+    def kinds(*names: str) -> int:
+        rows = [zip(*(map(str, t.columns[n]) for n in names), strict=True) for t in tables]
+        return len({row for part in rows for row in part})
+
+    def is_key(name: str) -> bool:
+        cells = [t.columns.get(name, ()) for t in tables]
+        return all(len({*map(str, c)}) == len(t) for c, t in zip(cells, tables, strict=True))
+
+    own = kinds(first)
+    if not is_key(first) or own == sum(map(len, tables)):
+        return None
+    others = filter(is_key, tables[0].header if own > max(map(len, tables)) else ())
+    return min((first, *(key for key in others if kinds(first, key) == own)), key=kinds)
 
 
 # -- rows of several files ---------------------------------------------------------------------

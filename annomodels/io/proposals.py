@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from annomodels.data.columns import percent
 from annomodels.data.validation import all_numbers, counted, is_blank, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import NoLabels
@@ -22,14 +25,17 @@ from annomodels.io.roles import (
     SURE_GAIN,
     Said,
     agree,
+    coders_in,
+    keys_in,
     long,
     readings,
+    structure,
     wide,
 )
 from annomodels.io.source import Source
 from annomodels.io.span_builder import Spans
 from annomodels.io.tables.columns import matched, no_labels
-from annomodels.io.tables.guard import NotAsItSeems
+from annomodels.io.tables.guard import MANY, NotAsItSeems
 from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
 from annomodels.io.tables.nested import places_of
@@ -67,6 +73,7 @@ _COMPARED = 20  # maximum columns compared
 _CLASSES = 50  # maximum distinct labels of a column with an unknown name
 _OTHERS = 1.05  # labels per coder below which every row seems to have another coder
 _TOLD = 20  # minimum labels to propose codes such as NA as missing
+_FEW = 0.05  # proportion of rows of shared items below which hardly any item is shared
 _OVERLAP = 0.025  # extra labels per item above which coders can be compared
 # problem codes of a recognized export, whose columns are not in doubt
 _RECOGNIZED = {"no-units", "several-kinds"}
@@ -157,7 +164,11 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     table = source.table
     columns = columns_in(table)[0]
     columns = [one for one in columns if not one.sums_up]
-    called = [one for one in columns if one.has(CODER) and not one.has(LABEL)]
+    coders = {one.name for one in coders_in(columns)}
+    called = [
+        one for one in columns if one.has(CODER) and not one.has(LABEL)
+        and (one.name in coders or not 1 < one.distinct < len(one.cells))
+    ]  # fmt: skip
     every = [Column(name, cells[:ROWS]) for name, cells in table.columns.items()]
     summed = [one.name for one in every if one.has(STATISTICS) and all_numbers(one.filled)]
     marked = [one.name for one in every if one.holds_marks]
@@ -202,11 +213,33 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     if len(called) == 1 and called[0].distinct == 1:
         what = f"Column {called[0].name!r} names one coder only, {called[0].cells[0]!r}."
         return what, _export()
-    if failed:
-        return failed[0], ""
-    name = (called or [one for one in columns if one.names_coders])[0].name
-    what = f"Column {name!r} seems to name coders, but no columns seem to hold "
-    return f"{what}labels of the same item by several coders.", ""
+    who = [one for one in called or columns if one.names_coders and one.distinct > 1]
+    return _beside(columns, who[0], failed) if who else "", ""
+
+
+def _beside(columns: Sequence[Column], coder: Column, failed: Sequence[str]) -> str:
+    """Say what is missing beside a column of coders: shared items, one row for each, or labels."""
+    what = f"Column {coder.name!r} seems to name coders"
+    other = f"{what}, but no columns seem to hold labels of the same item by several coders."
+    other = failed[0] if failed else other
+    rest = [one for one in columns if one is not coder]
+    keys = [one for one in keys_in(rest, None) if one.names_items]
+    found = [(structure(one.codes, coder.codes), one) for one in keys]
+    if not found or any(one.name.casefold() == "question" for one in rest):
+        return other  # rows may answer several questions
+    # the key with the fewest repeats, of those that coders share
+    (covered, repeats, _), key = min(found, key=lambda one: (one[0][0] < _FEW, one[0][1]))
+    what += f" and {key.name!r} items, but "
+    if covered < _FEW:
+        return f"{what}hardly any item has rows of several coders."
+    if repeats >= MANY and str(Option("item", key.name)) not in other:
+        return f"{what}{percent(repeats, 0)} of the rows repeat a coder and an item."
+    labels = [one for one in rest if one is not key and not (one.is_id or one.names_items)]
+    texts = [one for one in labels if one.distinct > _CLASSES and not one.is_numeric]
+    if not texts or len(texts) < len(labels):
+        return other
+    share = percent(texts[0].distinct / len(key.cells), 0)
+    return f"{what}{texts[0].name!r} holds texts, not labels: {share} of them differ."
 
 
 def _export() -> str:
@@ -318,6 +351,7 @@ def _compares(data: Data) -> bool:
     return any(
         one.n_coders > 1
         and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
+        and (np.bincount(one.item) > 1).sum() > (one.n_items > 1)  # one item may be a mark
         and (one.n_coders <= max(one.n_items, _FEWEST) or len(one) > _OTHERS * one.n_coders)
         and one.n_labels > 1
         and {*map(str, one.items)} != {*map(str, one.coders)}  # a table of coders by coders
@@ -367,12 +401,12 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     }
     given = {name: value for name, value in given.items() if name not in absent}
     used = {given[role] for role in ("truth", "group", "text") if isinstance(given.get(role), str)}
-    free = [one for one in columns if one.name not in used]
+    free = [one for one in columns if one.name not in used and one.name not in table.twice]
     if len(places_in(table.header)) > 1 or counts_in(table) is not None:
         return  # each mark in a text repeats the text, so a search would find other items
     if not given.get("label"):
         yield from _in_cells(table)
-        yield from ({"label": one.name} for one in lists)
+        yield from ({"label": one.name} for one in lists if places_of(one.filled))
     said = Said.of(given)
     for one in readings(free, said):
         yield from one.options(said)

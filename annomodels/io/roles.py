@@ -17,8 +17,16 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
+from annomodels.io.tables.grids import CUTS
 from annomodels.io.tables.keys import Key, parts_of
-from annomodels.io.tables.questions import about_coders, about_items, are_times, concluded, of_cells
+from annomodels.io.tables.questions import (
+    about_coders,
+    about_items,
+    are_times,
+    concluded,
+    is_mean,
+    of_cells,
+)
 from annomodels.io.words import (
     ASKED_PEOPLE,
     CODER,
@@ -38,7 +46,7 @@ from annomodels.io.words import (
 ROWS = 5_000  # maximum rows that are analyzed
 # weights of the terms of the score
 COVERED, REPEATED, THIN, WIDE = 1.0, -2.0, -0.4, -0.005
-NAMED = {"item": 0.10, "id": 0.08, "coder": 0.50, "label": 0.15, "answer": -0.30, "asked": -0.10}
+NAMED = {"item": 0.10, "id": 0.08, "coder": 0.50, "label": 0.15, "answer": -0.30}
 NAMED |= {"columns": 0.80, "people": -0.20}
 UNIQUE = 0.005  # proportion of rows that may repeat under a key
 GAIN, SURE_GAIN = 0.015, 0.08  # minimum information for coder columns, and for numeric ones
@@ -57,7 +65,6 @@ _COMPARED = 20  # maximum columns, or distinct labels, compared
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z]|(?<=[a-z])[A-Z])")  # ExpertA
 _NUMBER_FIRST = re.compile(r"(\d+)[_ .-](\D+)")
 _NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
-_LETTERS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 tone, A2 tone
 
 
 @dataclass(frozen=True)
@@ -159,7 +166,7 @@ def classes(column: Column, rows: Codes) -> Codes:
 def _of_names(key: Sequence[Column], coder: Column) -> float:
     item = sum(
         NAMED["item"] * one.has(ITEM) + NAMED["id"] * one.is_id
-        + NAMED["asked"] * one.has(QUESTION) + NAMED["people"] * (one.has(CODER) and not one.is_id)
+        + NAMED["people"] * (one.has(CODER) and not one.is_id)
         + NAMED["answer"] * ((one.has(LABEL) and not one.is_id) or is_asked(one.name))
         for one in key
     )  # fmt: skip
@@ -216,7 +223,7 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
         one
         for one in columns
         if one.name not in numbered
-        and 1 < one.distinct < len(one.cells)
+        and 1 < one.distinct < len(one.cells) < 2 * len(one.filled)
         and one.length <= LONGEST_LABEL
         and not (are_times(one.filled) or one.measures)
         and not one.sums_up
@@ -268,7 +275,7 @@ def keys_in(rest: Sequence[Column], label: str | None) -> list[Column]:
         and not is_called(one.name, "of_people")
         and not one.name.startswith("(")
     ]
-    found.sort(key=lambda one: (not (one.has(ITEM) or one.is_id), -one.distinct))
+    found.sort(key=lambda one: (not one.names_items, -one.distinct))
     return found[:_KEYS]
 
 
@@ -282,20 +289,16 @@ def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Colu
         if alone[1] <= repeats + _SPARE and alone[0] >= covered:
             key = part
             break
-    known = all(map(_is_item, key))
+    known = all(one.names_items for one in key)
     pairs, kinds = (1 - repeats) * len(item), len(np.unique(item))
     if covered < 0.02 or (not known and (not coder.names_coders or pairs < _LABELS * kinds)):
         return None  # enough columns of any kind distinguish all rows
     item = joint(*(one.codes for one in key))
     for one in key if len(key) > 1 else ():
         rest = joint(*(other.codes for other in key if other is not one))
-        if not (_is_item(one) or _crosses(rest, item, coder.codes)):
+        if not (one.names_items or _crosses(rest, item, coder.codes)):
             return None
     return tuple(sorted(key, key=lambda one: not one.is_id))
-
-
-def _is_item(one: Column) -> bool:
-    return one.has(ITEM) or one.is_id
 
 
 def _crosses(item: Codes, parts: Codes, coder: Codes) -> bool:
@@ -312,14 +315,13 @@ def grown(
     With `crossed`, columns that may be answers are not added.
     """
     more: tuple[Column, ...] = ()
-    start = item
     covered, repeats, _ = structure(item, coder)
     score = COVERED * covered + REPEATED * repeats
     while repeats > 0 and len(more) < _WIDEST - (repeats <= UNIQUE):
         found = []
         for n, one in enumerate(names):
             both = joint(item, one.codes)
-            fits = not crossed or _is_item(one) or _crosses(item, both, coder)
+            fits = not crossed or one.names_items or _crosses(item, both, coder)
             if fits and one not in more:
                 covered, left, _ = structure(both, coder)
                 found.append((COVERED * covered + REPEATED * left, n, left, both))
@@ -328,11 +330,6 @@ def grown(
             break  # add this column only if it removes all repeats
         score, place, repeats, item = best
         more = (*more, names[place])
-    for one in more[:-1]:  # drop columns that later ones make redundant
-        rest = tuple(other for other in more if other is not one)
-        both = joint(start, *(other.codes for other in rest))
-        if structure(both, coder)[1] <= repeats:
-            more, item = rest, both
     return more, item
 
 
@@ -382,7 +379,7 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
             if all(one.holds_marks for one in group):
                 continue
             made = [one for one in group if is_derived(one.name) or is_truth(one.name)]
-            coders = [one for one in group if one not in made]
+            coders = [one for one in group if one not in made and not _is_mean(one, group)]
             truths = [one.name for one in made if is_truth(one.name)]
             truths = truths or [one.name for one in made]
             truth = truths[0] if len(truths) == 1 and not said.truth else None
@@ -408,11 +405,13 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
 def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
     """Return keys that identify each row, or nearly so, most likely first."""
     unique = [one for one in rest if one.distinct == len(one.cells)]
-    known = [one for one in rest if one.has(ITEM) or one.is_id]
+    known = [one for one in rest if one.names_items and not is_called(one.name, "said")]
     both = [one for one in unique if one in known]
     both.sort(key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
     found: list[tuple[Column, ...]] = [(one,) for one in dict.fromkeys([*both, *unique])]
-    for pair in combinations([] if unique else known[:6], 2):
+    pairs = [*combinations(known[:6], 2)]  # or an item with all values of any other column
+    pairs += [(a, b) for a in known for b in rest if a.distinct * b.distinct == len(a.cells)]
+    for pair in [] if unique else pairs:
         codes = joint(*(one.codes for one in pair))
         found += [pair] if len(np.unique(codes)) == len(codes) else []
     nearly = sorted(known, key=lambda one: -one.distinct)[:1]
@@ -438,46 +437,42 @@ def _of_group(coders: Sequence[Column], rows: Codes) -> float:
 
 
 def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
-    by_stem: dict[tuple[str, str], dict[str, Column]] = {}
+    by_stem: dict[str, dict[str, Column]] = {}
     for one in columns:
         name = one.name.strip()
-        within = _NUMBER_WITHIN.fullmatch(name)
         if found := _NUMBER_FIRST.fullmatch(name):
-            by_stem.setdefault((found[2], ""), {})[found[1]] = one
+            by_stem.setdefault(found[2], {})[found[1]] = one
         elif found := _NUMBERED.fullmatch(name):
-            by_stem.setdefault((found[1], ""), {})[found[2]] = one
-        elif within and Column(stem := _LETTERS.get(within[1], within[1]), ()).has(CODER):
-            by_stem.setdefault((stem, within[2]), {})[name] = one
+            by_stem.setdefault(found[1], {})[found[2]] = one
+        elif (found := _NUMBER_WITHIN.fullmatch(name)) and Column(found[1], ()).has(CODER):
+            by_stem.setdefault(f"{found[1]} {found[2]}", {})[name] = one
     for one in columns:  # the first of category, category2, category3 has no number
-        group = by_stem.get((one.name.strip(), ""), {})
+        group = by_stem.get(one.name.strip(), {})
         cells = [other.cells for other in group.values()]
         made = len(cells) > 1 and concluded(one.cells, cells, is_blank) is not None
         if group and "1" not in group and not made:
-            by_stem[one.name.strip(), ""] = {"1": one, **group}
+            by_stem[one.name.strip()] = {"1": one, **group}
     found_groups = {
-        key: group
-        for key, group in by_stem.items()
-        if len(group) > 1 and (Column(key[0], ()).has(CODER | LABEL) or _coded_twice(key, by_stem))
+        stem: group
+        for stem, group in by_stem.items()
+        if len(group) > 1 and (Column(stem, ()).has(CODER | LABEL) or _coded_twice(stem, by_stem))
     }
-    of_coders = {key: g for key, g in found_groups.items() if Column(key[0], ()).has(CODER)}
-    of_labels = {key: g for key, g in found_groups.items() if key not in of_coders}
+    of_coders = {stem: g for stem, g in found_groups.items() if Column(stem, ()).has(CODER)}
+    of_labels = {stem: g for stem, g in found_groups.items() if stem not in of_coders}
     # columns of names, such as annotator1 for label1: use the label columns
     named = [g for g in of_labels.values() if any(g.keys() == o.keys() for o in of_coders.values())]
-    ids = any(not key[1] and not _share([*one.values()]) for key, one in of_coders.items())
-    chosen = named or [*of_coders.values(), *([] if ids else of_labels.values())]
+    chosen = named or [*of_coders.values(), *of_labels.values()]
     return [[*one.values()] for one in chosen if _share([*one.values()])]
 
 
-def _coded_twice(
-    key: tuple[str, str], by_stem: Mapping[tuple[str, str], Mapping[str, Column]]
-) -> bool:
+def _coded_twice(stem: str, by_stem: Mapping[str, Mapping[str, Column]]) -> bool:
     """Return True if columns agree and are numbered like those of another variable.
 
     Ends that other columns count are questions: 12-A, 40-A and 40-B are answers of coders.
     """
-    ends, group = by_stem[key].keys(), [*by_stem[key].values()]
+    ends, group = by_stem[stem].keys(), [*by_stem[stem].values()]
     like = sum(other.keys() == ends for other in by_stem.values())
-    if len(group) > 3 or like < 2 or any((end, "") in by_stem for end in ends):
+    if len(group) > 3 or like < 2 or not by_stem.keys().isdisjoint(ends):
         return False
     return _share(group) and agree(group) >= SURE_GAIN
 
@@ -499,16 +494,25 @@ def _share(group: Sequence[Column]) -> bool:
     return shared >= _EVEN * total and long <= _FEW * total
 
 
+def of_things(names: Sequence[str]) -> set[str]:
+    """Return names of properties of a first and a second thing: answer_1_score, answer_2_score."""
+    found = {name: _NUMBER_WITHIN.fullmatch(name.strip()) for name in names}
+    parts = {name: (match[1], match[2]) for name, match in found.items() if match}
+    times = Counter(parts.values())
+    return {
+        name for name, part in parts.items()
+        if times[part] > 1 and len(part[0]) > 1 and not Column(part[0], ()).has(CODER)
+    }  # fmt: skip
+
+
 def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     """Return groups of columns that share a small label set and may be named after people."""
     found: list[list[Column]] = []
-    parts = Counter(_NUMBER_WITHIN.sub(r"\1 \2", one.name.strip()) for one in columns)
+    things = of_things([one.name for one in columns])
     for one in columns:
         labels = one.kinds
-        within = _NUMBER_WITHIN.sub(r"\1 \2", one.name.strip())
-        of_things = len(within.split()[0]) > 1 and parts[within] > 1
-        if "agree" in one.words or not 2 <= len(labels) <= _COMPARED or of_things:
-            continue  # properties of a first and a second thing
+        if "agree" in one.words or not 2 <= len(labels) <= _COMPARED or one.name in things:
+            continue
         for group in found:
             other = group[0].kinds
             if len(labels & other) >= _EVEN * len(labels | other):
@@ -520,12 +524,32 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     named += [one for one in coders_in(columns) if len(one.cells) >= 5 * one.distinct]
     if any(one.names_coders for one in named):
         return []  # each row belongs to the coder named there
-    numbers = sum(one.is_numeric for one in columns)
-    return [
-        group
-        for group in found
-        if _are_people(group) and not (group[0].is_numeric and numbers > 3 * len(group))
-    ]
+    whole = [group for group in found if _are_people(group)]
+    parts = [part for group in found if group not in whole for part in _of_variables(group)]
+    return [*whole, *(part for part in parts if _are_people(part) or _has_mean(part, columns))]
+
+
+def _has_mean(group: Sequence[Column], columns: Sequence[Column]) -> bool:
+    """Return True if a column is the mean of the others of a group, which are thus coders."""
+    return any(_is_mean(one, group) for one in columns)
+
+
+def _is_mean(one: Column, group: Sequence[Column]) -> bool:
+    others = [other.cells for other in group if other is not one]
+    return len(others) > 1 and is_mean(one.cells, others)
+
+
+def _of_variables(group: Sequence[Column]) -> list[list[Column]]:
+    """Return the columns of each variable that names combine with a coder, as in ann_tone."""
+    found: dict[tuple[int, str], list[Column]] = {}
+    for one in group:
+        for part, cut in enumerate(CUTS[1:3]):
+            if match := cut.fullmatch(one.name.strip()):
+                found.setdefault((part, match[1 + part]), []).append(one)
+    parts = [part for part in found.values() if len(part) > 1]
+    times = Counter(one.name for part in parts for one in part)
+    # names in which both parts recur are a grid, whose questions are chosen
+    return [part for part in parts if all(times[one.name] == 1 for one in part)]
 
 
 def _are_people(group: Sequence[Column]) -> bool:
@@ -533,15 +557,17 @@ def _are_people(group: Sequence[Column]) -> bool:
     labels = {text.casefold() for one in group for text in one.kinds}
     # check boxes and ratings of several things look alike: names must differ only by coder
     plain = all_numbers(labels) or labels <= NOT_NAMES
-    names = [{*(re.split(r"[\s_.]+", c.name.casefold()) if plain else c.words)} for c in group]
+    names = [
+        {*re.split(r"[\s_.]+", c.name.casefold())} - LABEL if plain else {*c.words} for c in group
+    ]
     common = set.intersection(*names)
     asked = [
         one
         for one, words in zip(group, names, strict=True)
         if is_called(one.name, "of_survey") or is_asked(one.name)
-        or len(words - common) > (1 if plain else _PHRASE)
+        or not words or len(words - common) > (1 if plain else _PHRASE)
     ]  # fmt: skip
-    if len(group) < 2 or len(asked) > (0 if plain else len(group) / 2):
+    if len(group) < 2 or len(asked) > (0 if plain else 1):
         return False
     pairs = combinations(group[:_COMPARED], 2) if plain else [group[:_COMPARED]]
     return all(agree(pair) >= (SURE_GAIN if plain else GAIN) for pair in pairs)

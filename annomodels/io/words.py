@@ -36,6 +36,7 @@ TEXT_COLUMNS: list[str] = _FILE["lists"]["texts"]
 TRUTH, OF_ITEMS = frozenset(_FILE["lists"]["truth"]), frozenset(_FILE["lists"]["of_items"])
 NO_LABEL, SPLITS = frozenset(_FILE["lists"]["no_label"]), frozenset(_FILE["lists"]["splits"])
 WRITTEN = frozenset(_FILE["lists"]["written"])
+_NAME = 8  # words in a name above which it is a sentence, such as a question of a survey
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _PATTERNS = {
     name: re.compile(text.replace("\n", ""), re.IGNORECASE)
@@ -85,7 +86,8 @@ class Column:
         return words
 
     def has(self, words: frozenset[str]) -> bool:
-        return any(word in words or word.removesuffix("s") in words for word in self.words)
+        own = self.words if len(self.words) <= _NAME else ()
+        return any(word in words or word.removesuffix("s") in words for word in own)
 
     @property
     def is_id(self) -> bool:
@@ -138,6 +140,10 @@ class Column:
         return self.has(CODER) or all(
             is_called(value, "coder") or is_called(value.upper(), "person") for value in values
         )
+
+    @property
+    def names_items(self) -> bool:
+        return self.has(ITEM) or self.is_id
 
     @property
     def sums_up(self) -> bool:

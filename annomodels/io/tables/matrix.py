@@ -41,10 +41,10 @@ def is_matrix(source: Source, options: Options) -> bool:
     own = [cell for cell in first if cell not in ("", *options.missing)]
     if not own or len(rest) < 2 or not set(own) <= labels:
         return False
-    # Coders share labels; the columns of a long table without a header do not.
-    columns = [{row[j] for row in rows if j < len(row)} - {""} for j in range(len(first))]
-    times = Counter(cell for column in columns for cell in column)
-    return all(any(times[cell] > 1 for cell in column) for column in columns if column)
+    # Coders share labels; the columns of a long table without a header, or words and tags, do not.
+    columns = [[row[j] for row in rows if j < len(row) and row[j]] for j in range(len(first))]
+    times = Counter(cell for column in columns for cell in {*column})
+    return all(2 * sum(times[cell] > 1 for cell in own) >= len(own) for own in columns)
 
 
 def read_matrix(found: Records) -> None:
@@ -130,6 +130,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
 _ROWS = 2_000  # rows that are inspected
 _FEWEST = 5  # minimum number of rows
 _COUNTED_AT_MOST = 30  # maximum number of columns in which sums are searched
+_APART = re.compile(r"[._|-]")  # between the parts of a name
 _WHOLE = re.compile(r"[0-9]{1,9}(\.0+)?")
 
 
@@ -192,6 +193,28 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
         "individual labels as item, coder, label: counts do not show which coder gave which label."
     )
     return Problem(what, source, remedy, code="counts-or-labels")
+
+
+def cross_table(table: Table, item: str) -> list[Problem]:
+    """Report a table whose columns are named after its rows, and that counts pairs of labels."""
+    cells = {name: column for name, column in table.columns.items() if name != item}
+    if not 1 < len(table) <= len(cells):
+        return []
+    rows = list(dict.fromkeys(map(str, table.columns[item])))
+    parts = {name: f" {_APART.sub(' ', name)} " for name in (*cells, *rows)}
+    of_rows = [{row for row in rows if parts[row] in parts[name]} for name in cells]
+    if (
+        not all(of_rows)
+        or len(set().union(*of_rows)) < len(rows)
+        or not all(map(_whole, cells.values()))
+    ):
+        return []
+    what = (
+        f"The columns are named after the rows ({some(rows)}) and hold whole numbers: a cross "
+        "table counts labels, but does not say which item they belong to."
+    )
+    remedy = "Give the individual labels, one row each: item, coder, label."
+    return [Problem(what, table.source, remedy, code="counts")]
 
 
 def looks_like_counts(columns: Sequence[Sequence[object]]) -> bool:

@@ -16,6 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from annomodels.data.validation import LONGEST_LABEL
 from annomodels.io.objects import KEY, at, cell_value, is_list_of, named_records
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
@@ -165,7 +166,8 @@ def _layout(source: Source, options: Options) -> Layout | None:
         who = _who(inner, options.coder)
         if who is not None:
             return Layout((name,), _answers_in(inner), who)
-    if found := [n for n, values in wanted.items() if all(_is_by_coder(v, n) for v in values)]:
+    found = [n for n, values in wanted.items() if all(_is_by_coder(v, n) for v in values)]
+    if found := [n for n in found if asked is not None or not _are_texts(fields[n])]:
         return Layout(tuple(found), _by_coder)
     for who in coders:
         pairs = {n: zip(every[who], vs, strict=True) for n, vs in every.items() if n in fields}
@@ -262,6 +264,12 @@ def _by_coder(record: Record, field: str, _: str) -> Iterator[Answer]:
     for coder, _, label in _held(record, field):
         for question, one in label.items() if isinstance(label, dict) else [(field, label)]:
             yield coder, question, one
+
+
+def _are_texts(values: Sequence[Mapping[str, object]]) -> bool:
+    """Return True if objects hold what each coder saw or wrote: mostly longer than any label."""
+    held = [label for value in values for label in value.values()]
+    return 2 * sum(len(str(label)) > LONGEST_LABEL for label in held) > len(held)
 
 
 def _is_by_coder(value: object, name: str) -> bool:

@@ -21,6 +21,7 @@ from annomodels.data.validation import (
 from annomodels.errors import Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
+from annomodels.io.roles import of_things
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import (
     SHOWN,
@@ -35,7 +36,7 @@ from annomodels.io.tables.columns import (
 )
 from annomodels.io.tables.grids import CUTS, Grid, are_alike, grid_of, is_coder, is_time
 from annomodels.io.tables.keys import parts_of
-from annomodels.io.tables.matrix import counts_in, counts_problem, measured
+from annomodels.io.tables.matrix import counts_in, counts_problem, cross_table, measured
 from annomodels.io.tables.questions import (
     are_times,
     concluded,
@@ -266,6 +267,8 @@ def no_header(table: Table) -> bool:
         return True
     if any(map(_is_list, names)):
         return True
+    if not all_numbers(names) and any(all_numbers([name]) for name in table.twice):
+        return True
     if not any(occurs for _, occurs in rest):
         return False
     if all(occurs for _, occurs in rest):
@@ -376,6 +379,8 @@ def read_wide(found: Records) -> None:
             code="survey",
         )
         return
+    if options.coder_columns is None and not options.forced:
+        found.problems += cross_table(table, item)
     free = [name for name in table.header if name != item and name not in options.taken]
     coders = free if options.coder_columns is None else list(dict.fromkeys(options.coder_columns))
     beside = [] if options.coder_columns is None else _naming(table.header, coders)
@@ -454,7 +459,8 @@ def _item_column(table: Table, options: Options) -> str | None:
 
     size, first, known = len(table), table.header[0], matched(table.header)["item"]
     several = options.coder_columns is None or 3 * len(cells[first]) > size
-    is_name = is_named(first) or (several and not is_labels(first))
+    is_name = first in known or is_called(first, "no_labels")
+    is_name = is_name or (several and not is_labels(first))
     is_name = len(cells[first]) == size or (is_name and first not in options.extra.values())
     if first not in taken and is_name:
         return first
@@ -526,7 +532,8 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
     """Report columns named after questions, if they are the majority or hold check boxes."""
     if are_alike(coders, is_coder):
         return []
-    asked = list(filter(is_asked, coders))
+    things = of_things(coders)
+    asked = [name for name in coders if is_asked(name) or name in things]
     sure = 2 * len(asked) > len(coders)
     phrases = [name for name in coders if len(re.findall(r"\w+", name)) > _NAME]
     if 2 * len(phrases) > len(coders):

@@ -19,7 +19,7 @@ from annomodels.io.words import Codes, Column, is_called, joint
 if TYPE_CHECKING:
     from annomodels.io.tables.table import Table
 
-_WHEN = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
+_WHEN = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
 _LINK = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
 _MOST = 0.5  # proportion of cells that counts as "most"
@@ -333,10 +333,12 @@ _ROUNDED, _FEWEST_ROWS = 0.0051, 5  # maximum rounding error of a mean; minimum 
 
 def is_mean(cells: Sequence[object], columns: Sequence[Sequence[object]]) -> bool:
     broken = any("." in str(cell) for cell in cells[:_FEWEST_ITEMS])
-    if len(cells) < _FEWEST_ROWS or not broken:
+    if sum(cell != "" for cell in cells) < _FEWEST_ROWS or not broken:
         return False
     for cell, *others in zip(cells, *columns, strict=True):
         given = [other for other in others if other != ""]
+        if cell == "":
+            continue
         if not given or not all_numbers([cell, *given]):
             return False
         mean = sum(float(str(other)) for other in given) / len(given)
