@@ -440,6 +440,8 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
     by_stem: dict[str, dict[str, Column]] = {}
     for one in columns:
         name = one.name.strip()
+        if len(name) > LONGEST_LABEL:  # no name of a coder, and the patterns take long
+            continue
         if found := _NUMBER_FIRST.fullmatch(name):
             by_stem.setdefault(found[2], {})[found[1]] = one
         elif found := _NUMBERED.fullmatch(name):
@@ -496,7 +498,8 @@ def _share(group: Sequence[Column]) -> bool:
 
 def of_things(names: Sequence[str]) -> set[str]:
     """Return names of properties of a first and a second thing: answer_1_score, answer_2_score."""
-    found = {name: _NUMBER_WITHIN.fullmatch(name.strip()) for name in names}
+    short = [name for name in names if len(name) <= LONGEST_LABEL]
+    found = {name: _NUMBER_WITHIN.fullmatch(name.strip()) for name in short}
     parts = {name: (match[1], match[2]) for name, match in found.items() if match}
     times = Counter(parts.values())
     return {

@@ -22,6 +22,7 @@ from annomodels.io import objects
 from annomodels.io.border import check_xml, open_zip
 from annomodels.io.objects import streamed_array
 from annomodels.io.records import Records
+from annomodels.io.roles import of_things
 from annomodels.io.source import Options, Source
 from annomodels.io.tables import table
 from annomodels.io.tables.plain import read_wide
@@ -364,3 +365,9 @@ def test_columns_are_not_compared_with_each_other() -> None:
         return Name.compared
 
     assert compared(800) <= 3 * compared(400)
+
+
+def test_names_longer_than_labels_are_not_taken_apart() -> None:
+    """Patterns take time that grows with the square of the length of a name."""
+    assert of_things(["answer_1_score", "answer_2_score"])
+    assert not of_things([f"answer_{n}_{'x' * 200}" for n in (1, 2)])
