@@ -185,10 +185,11 @@ def audit(
     part, had = of.open(design.among), design.items(of.names)
     room = int(part.sum()) - len(had)
     if room < 1:
-        what, remedy = f"The truth of every {word} is known.", f"Audit {word}s of unknown truth."
-        if len(had):
-            what = f"All {word}s that can be judged have been drawn."
-            remedy = f"Estimate from the judged {word}s."
+        what = f"All {word}s that can be judged have been drawn."
+        remedy = f"Estimate from the judged {word}s."
+        if not len(had):
+            what = f"No {word} can be judged: the truth of each is known, or none was chosen."
+            remedy = f"Audit {word}s of unknown truth."
         raise AnnotationError(what, remedy=remedy)
     if size is not None and size > room:
         already = counted(len(had), f"{word} is", f"{word}s are")

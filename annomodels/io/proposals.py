@@ -232,7 +232,7 @@ def _beside(columns: Sequence[Column], coder: Column, failed: Sequence[str]) -> 
     what += f" and {key.name!r} items, but "
     if covered < _FEW:
         return f"{what}hardly any item has rows of several coders."
-    if repeats >= MANY and str(Option("item", key.name)) not in other:
+    if repeats >= MANY and key.name not in other:
         return f"{what}{percent(repeats, 0)} of the rows repeat a coder and an item."
     labels = [one for one in rest if one is not key and not (one.is_id or one.names_items)]
     texts = [one for one in labels if one.distinct > _CLASSES and not one.is_numeric]

@@ -17,7 +17,7 @@ from annomodels.models.catalog import is_stack
 from annomodels.reporting.health import Health, health
 from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
 from annomodels.summaries.next.next_labels import withheld
-from annomodels.summaries.trust.known_truth import contradicted
+from annomodels.summaries.trust.known_truth import contradicted, held_back_finding
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
@@ -88,7 +88,9 @@ class Facts:
     @cached_property
     def following(self) -> NextLabels:
         plan = self.fit.next(target=self.target)
-        return withheld(plan) if self.contradicted else plan
+        # not self.check, which another thread may be computing
+        tested = held_back_finding(self.tree, self.data, self.known) if self.known else None
+        return withheld(plan) if contradicted(tested) else plan
 
     @cached_property
     def to_audit(self) -> tuple[int, float]:
