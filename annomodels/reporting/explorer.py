@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -110,6 +111,8 @@ def follow_up(command: str, plan: bool = False) -> str:
 
     >>> follow_up("annomodels run votes.csv -o out --force --seed 2")
     'annomodels run votes.csv -o out-decided --seed 2 --truth decisions.csv'
+    >>> follow_up("annomodels run votes.csv -o out-decided --truth decisions.csv")
+    'annomodels run votes.csv -o out-decided-2 --truth decisions.csv'
     >>> follow_up("annomodels run v.csv -o out --truth a.csv --truth a.csv", plan=True)
     'annomodels run v.csv -o out-decided --truth a.csv --truth out/audit.json --truth decisions.csv'
     """
@@ -128,7 +131,8 @@ def follow_up(command: str, plan: bool = False) -> str:
             value = next(rest, "")
         if name in ("-o", "--output"):
             folder = value.rstrip("/") or value
-            kept += [name, f"{folder}-decided"]
+            again = re.fullmatch(r"(.*-decided)(?:-(\d+))?", folder)
+            kept += [name, f"{again[1]}-{int(again[2] or 1) + 1}" if again else f"{folder}-decided"]
         elif name == _TRUTH:
             # the page and its file include earlier decisions
             kept += [] if "decisions" in value or value in kept else [name, value]
