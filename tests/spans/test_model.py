@@ -140,17 +140,24 @@ def test_the_pymc_model_is_the_same_density():
 def test_gibbs_and_nuts_have_the_same_posterior():
     import pymc as pm
 
+    # with wide priors, small concentrations make corners that NUTS does not leave
+    model = SpanModel(
+        other=5, diagonal=10, concentration=80, prevalence=5, evenness=40, steadiness=40
+    )
     groups = groups_of(tiny())
-    gibbs = sample(groups, SpanModel(), seed=2, chains=4, draws=20_000, warmup=500)
-    with SpanModel().pymc(groups):
+    gibbs = sample(groups, model, seed=2, chains=4, draws=20_000, warmup=500)
+    with model.pymc(groups):
         nuts = pm.sample(
-            2000, tune=1500, chains=2, cores=1, random_seed=3, progressbar=False, target_accept=0.95
+            1500, tune=800, chains=2, cores=1, random_seed=3, progressbar=False, target_accept=0.95
         )
     for name in ("prevalence", "exact", "attentive"):
-        ours = gibbs.posterior[name].reshape(-1, *gibbs.posterior[name].shape[2:])
-        theirs = nuts.posterior[name].values.reshape(-1, *ours.shape[1:])
-        assert ours.mean(axis=0) == pytest.approx(theirs.mean(axis=0), abs=0.03), name
-        assert ours.std(axis=0) == pytest.approx(theirs.std(axis=0), abs=0.03), name
+        ours, theirs = gibbs.posterior[name], nuts["posterior"][name].values
+        gap = np.abs(ours.mean(axis=(0, 1)) - theirs.mean(axis=(0, 1)))
+        # of 50 batches of NUTS, whose errors are larger: draws depend on how a processor rounds
+        batches = theirs.reshape(50, -1, *theirs.shape[2:]).mean(axis=1)
+        assert (gap < 5 * batches.std(axis=0) / np.sqrt(50)).all(), name
+        assert gap.max() < 0.025, name
+        assert ours.std(axis=(0, 1)) == pytest.approx(theirs.std(axis=(0, 1)), abs=0.025), name
 
 
 def simulated(model, rng):
