@@ -319,11 +319,15 @@ def grown(
     score = COVERED * covered + REPEATED * repeats
     while repeats > 0 and len(more) < _WIDEST - (repeats <= UNIQUE):
         found = []
+        shared = round((1 - repeats) * len(item)) - len(np.unique(item))
         for n, one in enumerate(names):
+            if one in more:
+                continue
             both = joint(item, one.codes)
-            fits = not crossed or one.names_items or _crosses(item, both, coder)
-            if fits and one not in more:
-                covered, left, _ = structure(both, coder)
+            covered, left, _ = structure(both, coder)
+            # as in _crosses; joint codes have no gaps
+            parted = round((1 - left) * len(both)) - int(both.max(initial=-1)) - 1
+            if not crossed or one.names_items or parted >= shared:
                 found.append((COVERED * covered + REPEATED * left, n, left, both))
         best = max(found, key=lambda one: one[0], default=None)
         if best is None or best[0] <= score + 0.002 or (repeats <= UNIQUE and best[2] > 0):
