@@ -1,9 +1,9 @@
 """Convert public data sets with expert gold into folders that the other benchmarks read.
 
-    python benchmarks/public_sets.py --clones FOLDER --data FOLDER [FOLDER ...] --to FOLDER
+    python benchmarks/public_sets.py --clones FOLDER --data FOLDER --to FOLDER
 
 `--clones` has a copy of each repository in `REPOSITORIES`, in a folder OWNER+NAME (or in
-OWNER+NAME/repo); without work trees is enough. `--data` has the sets that need no conversion, and
+OWNER+NAME/repo); a bare clone is enough. `--data` has the sets that need no conversion, and
 the tables of llmbar and labelling_functions, which are converted from there. Each result has
 labels.csv (item, coder, label) and gold.csv (item, label); counts are compared with `EXPECTED`.
 No data of others are kept in this repository.

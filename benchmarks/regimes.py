@@ -236,6 +236,11 @@ HEADER = [
     "findings",
 ]  # fmt: skip
 
+ABOUT = (
+    "Coders: those whose share of right labels is in its 95 % interval. Known truth: the fit is "
+    "given the truth of 40 items, and the numbers are those of the others."
+)
+
 
 def main() -> None:
     """Measure, and write the table."""
@@ -258,7 +263,8 @@ def main() -> None:
         common.say(" | ".join(row(name, done[name])))
         common.keep(options.json, done)
     table = common.markdown(HEADER, [row(name, sets) for name, sets in done.items()])
-    common.write(options.out, [table, f"{n} crowds per regime, seed {options.seed}."])
+    said = f"{n} crowds per regime, seed {options.seed}. {ABOUT} {common.machine()}"
+    common.write(options.out, [table, said])
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def kinds_table(done: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
 
 
 def kept_promises(done: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
-    """Say how often *no problem found* covers, by fit and with kinds of crowds counted once."""
+    """State how often *no problem found* covers, by fit and with kinds of crowds counted once."""
     fits = covered = kinds = kinds_covered = 0.0
     for group in done.values():
         for each in group.values():

@@ -143,6 +143,7 @@ def chains_of_readings(run: Run) -> None:
     # fewer draws than needed: `coref` has no option for more
     few = am.fit(data, "single", seed=1, draws=90, warmup=200, extend=False).check()
     assert all("more draws (in Python, am.fit)" in text for text in few.sentences[:2])
+    assert not any("single" in text for text in few.sentences)
     after = am.fit(data, "single", seed=1, draws=500, warmup=200)
     assert float(after.tree.attrs["rhat_max"]) < 1.05
 

@@ -218,7 +218,7 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
 
 
 def _beside(columns: Sequence[Column], coder: Column, failed: Sequence[str]) -> str:
-    """Say what is missing beside a column of coders: shared items, one row for each, or labels."""
+    """Name what a column of coders lacks: shared items, one row for each of them, or labels."""
     what = f"Column {coder.name!r} seems to name coders"
     other = f"{what}, but no columns seem to hold labels of the same item by several coders."
     other = failed[0] if failed else other

@@ -36,7 +36,7 @@ TEXT_COLUMNS: list[str] = _FILE["lists"]["texts"]
 TRUTH, OF_ITEMS = frozenset(_FILE["lists"]["truth"]), frozenset(_FILE["lists"]["of_items"])
 NO_LABEL, SPLITS = frozenset(_FILE["lists"]["no_label"]), frozenset(_FILE["lists"]["splits"])
 WRITTEN = frozenset(_FILE["lists"]["written"])
-_NAME = 8  # words in a name above which it is a sentence, such as a question of a survey
+_SENTENCE = 8  # words above which a name is a sentence, such as a question of a survey
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _PATTERNS = {
     name: re.compile(text.replace("\n", ""), re.IGNORECASE)
@@ -86,7 +86,7 @@ class Column:
         return words
 
     def has(self, words: frozenset[str]) -> bool:
-        own = self.words if len(self.words) <= _NAME else ()
+        own = self.words if len(self.words) <= _SENTENCE else ()
         return any(word in words or word.removesuffix("s") in words for word in own)
 
     @property

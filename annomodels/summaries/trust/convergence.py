@@ -22,7 +22,7 @@ from annomodels.limits import (
     RESULT_RHAT,
     RESULT_RHAT_WORST,
 )
-from annomodels.models.base import n_states
+from annomodels.models.base import Model, n_states
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import choices, model_of, thinned, truth_probabilities
 from annomodels.summaries.trust.findings import (
@@ -175,19 +175,24 @@ def _of_results(found: Results, parameter: float, name: str, advice: str) -> lis
     return [first, finding("effective_draws", state, found.ess, RESULT_DRAWS, **words)]
 
 
+def _has_readings(model: Model) -> bool:
+    """Return True for links whose solutions, with other true readings, are about as probable."""
+    return model.truth == "link" and not getattr(model, "single", True)
+
+
 def _longer(tree: xr.DataTree) -> str:
+    model = model_of(tree)
+    if _has_readings(model):
+        return phrase("r_hat", "single", single=Option("model", "single"))
     # `coref` has no option for the draws of silver chains
-    return phrase("r_hat", "longer_links" if model_of(tree).truth == "link" else "longer")
+    return phrase("r_hat", "longer_links" if model.truth == "link" else "longer")
 
 
 def _remedy(tree: xr.DataTree, data: Data) -> str:
     """Advise longer chains, unless stationary chains differ: then no length is enough."""
     posterior, model = tree["posterior"].to_dataset(), model_of(tree)
-    if model.truth == "link" and not getattr(model, "single", True):
-        # solutions with different true readings are about equally probable
-        return phrase("r_hat", "single", single=Option("model", "single"))
     longer = _longer(tree)
-    if "watched" in tree.attrs or posterior.sizes["chain"] < 2:
+    if _has_readings(model) or "watched" in tree.attrs or posterior.sizes["chain"] < 2:
         return longer
     draws = {str(name): values.values for name, values in posterior.data_vars.items()}
     seen = watched_draws(model.parameters(data.n_labels), draws, data.per_coder)
