@@ -90,11 +90,11 @@ def crowd(seed: int, n_items: int) -> Any:
 
 def measured(model: str, seed: int) -> dict[str, Any]:
     """Fit three crowds and give the processor seconds beside sampling of each."""
-    import nutpie
     import pymc
     from pymc.step_methods import CompoundStep
 
     import annomodels as am
+    from annomodels.engines.pymc import compiled as code
 
     compiled: list[str] = []
     sampling = 0.0
@@ -114,7 +114,7 @@ def measured(model: str, seed: int) -> dict[str, Any]:
         finally:
             sampling += time.thread_time() - begun
 
-    nutpie.compile_pymc_model = counting(nutpie.compile_pymc_model)
+    code.compile_model = counting(code.compile_model)  # type: ignore[assignment]
     pymc.Model.compile_logp = counting(pymc.Model.compile_logp)  # models with discrete variables
     step, CompoundStep.step = CompoundStep.step, timed
     am.fit(crowd(seed, 30), "dawid-skene", draws=50, seed=1)  # loads libraries and Gibbs's loops

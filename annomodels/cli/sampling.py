@@ -46,7 +46,7 @@ _COSTS = {
 }
 # passes to the mode of a stack, per label and class
 _PER_READ, _PASSES = 6e-9, 300
-_PYMC = 25.0  # PyMC compiles a model in every process
+_PYMC = 6.0  # PyMC builds a model in every process
 _OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
 
 
@@ -96,7 +96,6 @@ def expected(
 ) -> str:
     """Return the expected time of a fit on an idle machine, with reasons for a slow start."""
     from annomodels.models.catalog import is_stack
-    from annomodels.models.continuous.difficulty_density import has_density
 
     cost, why = _COSTS[engine], list[str]()
     cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
@@ -107,9 +106,9 @@ def expected(
     seconds = cost.around + min(sampling, options["time_limit"] or sampling)
     if is_stack(model):
         seconds += _PER_READ * _PASSES * model.cost(*size)
-    if engine == "nuts" and not has_density(model):
+    if engine == "nuts":
         seconds += _PYMC
-        why.append("the model is compiled first")
+        why.append("longer if this is the first fit of the model, which is then compiled")
     elif not is_compiled(engine, model):
         seconds += cost.compiling
         why.append("code is compiled, which happens once")
@@ -127,7 +126,7 @@ def is_compiled(engine: str, model: Model) -> bool:
     from annomodels.models.catalog import is_stack
     from annomodels.models.mixtures.state_model import coders_of
 
-    part = {"gibbs": "iterations", "em": "passes", "nuts": "difficulty"}[engine]
+    part = {"gibbs": "iterations", "em": "passes"}[engine]
     if engine == "gibbs" and model.truth == "number":
         part = "interval"
     elif engine == "gibbs" and (is_stack(model) or coders_of(model) is not model):

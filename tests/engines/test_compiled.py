@@ -106,22 +106,31 @@ def test_a_graph_with_the_values_of_other_data_is_their_density(model):
     assert mine(point) == wanted(point)
 
 
-@pytest.fixture
-def count(monkeypatch):
-    """Models that were compiled, none of which is kept from before or after the test."""
-    import nutpie
+@pytest.mark.nuts
+def test_code_is_compiled_once_for_data_of_any_size(monkeypatch):
+    made, compile_model = [], compiled.compile_model
 
-    found = []
-    compile_model = nutpie.compile_pymc_model
+    def counted(*arguments):
+        made.append(arguments)
+        return compile_model(*arguments)
 
-    def counted(model, **options):
-        found.append(model)
-        return compile_model(model, **options)
-
-    monkeypatch.setattr(nutpie, "compile_pymc_model", counted)
+    monkeypatch.setattr(compiled, "compile_model", counted)
     compiled.forget()
-    yield found
+    am.fit(crowd(1), "pooled", **OPTIONS)
+    shared = am.fit(crowd(2, n_items=70), "pooled", **OPTIONS)
+    assert len(made) == 1
     compiled.forget()
+    assert_same(am.fit(crowd(2, n_items=70), "pooled", **OPTIONS), shared)
+    assert len(made) == 2
+
+
+def test_a_start_of_another_shape_is_refused():
+    import pymc as pm
+
+    with pm.Model(coords={"coder": ["ana", "ben"]}) as model:
+        pm.Normal("x", dims="coder")
+    with pytest.raises(ValueError, match=r"The start of x has shape \(3,\), not \(2,\)"):
+        compiled.compiled(model, {"x": np.zeros(3)})
 
 
 def test_code_is_compiled_without_reordering_of_sums():
@@ -163,15 +172,6 @@ def test_the_first_fit_of_a_machine_draws_as_later_ones_do(tmp_path):
         )
         found.append(np.load(path))
     np.testing.assert_array_equal(*found)
-
-
-@pytest.mark.nuts
-def test_a_model_with_loops_of_its_own_compiles_nothing(count):
-    model = "scalar-difficulty"
-    fit = am.fit(crowd(1, model), model, **OPTIONS)
-    again = am.fit(crowd(1, model), model, **OPTIONS)
-    assert not count
-    assert_same(again, fit)
 
 
 def test_fields_of_a_model_that_other_data_change_are_found():

@@ -17,9 +17,7 @@ from annomodels.engines.pymc.handed import with_data
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.models.catalog import from_dict
 from annomodels.models.continuous.covariates import bound_to
-from annomodels.models.continuous.difficulty_density import density_of
 from annomodels.models.continuous.quadrature import effect_nodes, normal_nodes
-from annomodels.models.encoded import encode
 from annomodels.priors import Covariates
 
 LRE, SD = am.models.LogisticRandomEffects, am.models.ScalarDifficulty
@@ -269,9 +267,6 @@ def test_without_covariates_nothing_is_another(model):
     data = simulated()
     plain = model().with_data(data)
     told = model(coder_covariates=KNOWN).with_data(data)
-    codes = encode(data)
-    assert (density_of(plain, codes) is None) == (model is not SD)
-    assert density_of(told, codes) is None
     assert "coder_effect" not in {each.name for each in plain.parameters(2)}
     assert "coder_term" not in plain.coords(["x", "y"])
     assert {each.name: each.dims for each in told.parameters(2)}["coder_effect"] == ("coder_term",)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from annomodels.types import AnyArray, Floats, PyMCModel
 
 if TYPE_CHECKING:
-    from nutpie.compile_pymc import CompiledPyMCModel
-    from pytensor.compile.sharedvalue import SharedVariable
+    from nutpie.sample import CompiledModel
     from pytensor.graph.basic import Variable
 
 # compiled models, several megabytes each
@@ -26,19 +24,93 @@ _CODE: OrderedDict[Hashable, Any] = OrderedDict()
 ONE_AT_A_TIME = threading.RLock()
 
 
+class Function(NamedTuple):
+    """A compiled function of unconstrained parameters and of the values of shared variables."""
+
+    loops: Callable[..., Sequence[AnyArray]]
+    shared: list[str]
+
+    def at(self, values: Mapping[str, AnyArray]) -> Callable[[AnyArray], Sequence[AnyArray]]:
+        """Return the function for these values of the shared variables."""
+        given = [values[name] for name in self.shared]
+        return lambda x: self.loops(x, *given)
+
+
+class Code(NamedTuple):
+    """Code of a model: log density with gradient, and all variables."""
+
+    density: Function
+    variables: Function
+
+
 def compiled(
     pymc_model: PyMCModel, start: Mapping[str, AnyArray], *, jitter: bool = False
-) -> CompiledPyMCModel:
+) -> CompiledModel:
     """Return a nutpie model, compiled unless the code of an equal graph is cached."""
     # Data are values of variables. So another model of the same kind, with the same priors, labels
-    # and number of coders, can use the same code for any number of items.
-    import nutpie
+    # and number of coders, can use the same code for any number of items. nutpie's own compiler
+    # compiles everything again in each process; PyTensor's functions are loaded from disk.
+    from nutpie.compiled_pyfunc import from_pyfunc
 
+    begin = _starts(pymc_model, start, jitter)
+    point = begin(None)
     with ONE_AT_A_TIME:
-        code = kept(
-            graph_key(pymc_model), lambda: nutpie.compile_pymc_model(pymc_model, backend="numba")
+        code = kept(graph_key(pymc_model), lambda: compile_model(pymc_model, point))
+    values = data_values(pymc_model)
+    density, variables = code.density.at(values), code.variables.at(values)
+    names = [variable.name for variable in pymc_model.unobserved_RVs]
+
+    def value(x: AnyArray) -> tuple[float, AnyArray]:
+        total, gradient = density(x)
+        return (float(total) if np.isfinite(gradient).all() else np.nan), gradient
+
+    def shown_at(x: AnyArray) -> dict[str, AnyArray]:
+        # nutpie accepts contiguous arrays only
+        found = zip(names, variables(x), strict=True)
+        return {name: np.require(each, np.float64, "C") for name, each in found}
+
+    at = _flat(point)
+    shown = shown_at(at)
+    lengths = _lengths(pymc_model)
+    for name, dims in pymc_model.named_vars_to_dims.items():
+        size = tuple(lengths[dim] for dim in dims)
+        if name in shown and shown[name].shape != size:
+            raise ValueError(f"The start of {name} has shape {shown[name].shape}, not {size}.")
+    return from_pyfunc(
+        ndim=len(at),
+        make_logp_fn=lambda: value,
+        make_expand_fn=lambda *_: shown_at,
+        expanded_dtypes=[np.dtype(np.float64)] * len(shown),
+        expanded_shapes=[np.shape(each) for each in shown.values()],
+        expanded_names=list(shown),
+        make_initial_point_fn=lambda seed: _flat(begin(seed)),
+    )
+
+
+def _flat(point: Mapping[str, AnyArray]) -> Floats:
+    return np.concatenate([np.ravel(value).astype(float) for value in point.values()])
+
+
+def compile_model(pymc_model: PyMCModel, point: Mapping[str, AnyArray]) -> Code:
+    import pytensor.tensor as pt
+    from pymc.pytensorf import join_nonshared_inputs, rewrite_pregrad
+    from pytensor import grad
+
+    free = pymc_model.value_vars
+    logp = rewrite_pregrad(pymc_model.logp())
+    gradient = pt.concatenate([pt.flatten(each) for each in grad(logp, free)])
+
+    def function(outputs: Sequence[Variable]) -> Function:
+        joined, x = join_nonshared_inputs(dict(point), outputs, free)
+        made = pymc_model.compile_fn(
+            list(joined), inputs=[x], mode="NUMBA", point_fn=False, on_unused_input="ignore"
         )
-        return _finished(code, pymc_model, start, jitter)
+        loops = made.vm.jit_fn
+        loops.targetoptions["nogil"] = True  # chains run in threads
+        return Function(loops, [shared.name for shared in made.get_shared()])
+
+    shown = pymc_model.replace_rvs_by_values(pymc_model.unobserved_RVs)
+    return Code(function([logp, gradient]), function(shown))
 
 
 def kept(key: Hashable, make: Callable[[], Any]) -> Any:
@@ -102,7 +174,7 @@ def graph_key(pymc_model: PyMCModel) -> Hashable:
         for n, output in enumerate(node.outputs):
             place[output] = len(parts)
             parts.append((node.op, inputs, n, output.type))
-    lengths = {dim: int(_length(size)) for dim, size in pymc_model.dim_lengths.items()}
+    lengths = _lengths(pymc_model)
     return (
         tuple(parts),
         tuple(map(seen, outputs)),
@@ -113,42 +185,24 @@ def graph_key(pymc_model: PyMCModel) -> Hashable:
     )
 
 
-def _length(size: Variable) -> AnyArray:
-    return np.asarray(size.get_value() if hasattr(size, "get_value") else size.eval())
-
-
-def holders(pymc_model: PyMCModel) -> dict[str, SharedVariable]:
-    """Return the shared variables of a model by name: data and lengths of dimensions."""
-    lengths = pymc_model.dim_lengths.values()
-    found = [*pymc_model.data_vars, *(size for size in lengths if hasattr(size, "get_value"))]
-    return {holder.name: holder for holder in found}
+def _lengths(pymc_model: PyMCModel) -> dict[str, int]:
+    return {
+        dim: int(size.get_value() if hasattr(size, "get_value") else size.eval())
+        for dim, size in pymc_model.dim_lengths.items()
+    }
 
 
 def data_values(pymc_model: PyMCModel) -> dict[str, AnyArray]:
-    """Return the values of the shared variables of a model, by name."""
-    return {name: held.get_value(borrow=True) for name, held in holders(pymc_model).items()}
-
-
-def _finished(
-    code: CompiledPyMCModel, pymc_model: PyMCModel, start: Mapping[str, AnyArray], jitter: bool
-) -> CompiledPyMCModel:
-    """Return the code with the data, coordinates and chain starts of a model."""
-    import pandas as pd
-
-    values = data_values(pymc_model)
-    found = code.with_data(**{var.name: values[var.name] for var in code.shared_var_keys})
-    names = {dim: pd.Index(v) for dim, v in pymc_model.coords.items() if v is not None}
-    begin = _starts(pymc_model, start, code.shapes, jitter)
-    return replace(found, initial_point_func=begin, _coords={**code.coords, **names})
+    """Return the values of the shared variables of a model: data and lengths of dimensions."""
+    lengths = pymc_model.dim_lengths.values()
+    held = [*pymc_model.data_vars, *(size for size in lengths if hasattr(size, "get_value"))]
+    return {each.name: each.get_value(borrow=True) for each in held}
 
 
 def _starts(
-    pymc_model: PyMCModel,
-    start: Mapping[str, AnyArray],
-    shapes: dict[str, tuple[int, ...]],
-    jitter: bool,
-) -> Callable[[int | None], Floats]:
-    """Return the function from a seed to the starting point of a chain, as nutpie calls it."""
+    pymc_model: PyMCModel, start: Mapping[str, AnyArray], jitter: bool
+) -> Callable[[int | None], dict[str, AnyArray]]:
+    """Return the function from a seed to the unconstrained starting point of a chain."""
     from pymc.initial_point import make_initial_point_fn
 
     with repeatable():
@@ -158,17 +212,11 @@ def _starts(
             jitter_rvs=set(pymc_model.free_RVs) if jitter else set(),
             return_transformed=True,
         )
-    names = [pymc_model.rvs_to_values[free].name for free in pymc_model.free_RVs]
     one_at_a_time = threading.Lock()
 
-    def begin(seed: int | None = None) -> Floats:
+    def begin(seed: int | None) -> dict[str, AnyArray]:
         with one_at_a_time:
             found = point(seed)
-        for name in names:
-            if np.shape(found[name]) != tuple(shapes[name]):
-                raise ValueError(
-                    f"The start of {name} has shape {np.shape(found[name])}, not {shapes[name]}."
-                )
-        return np.concatenate([np.ravel(found[name]).astype(float) for name in names])
+        return {variable.name: found[variable.name] for variable in pymc_model.value_vars}
 
     return begin

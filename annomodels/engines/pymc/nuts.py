@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,7 +23,6 @@ from annomodels.errors import EngineError, NotApplicable, Option
 from annomodels.executors.team import Threads
 from annomodels.models.base import Model, n_states
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.continuous.difficulty_density import DifficultyDensity, density_of
 from annomodels.models.continuous.item_covariates import item_kinds
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
@@ -93,19 +92,14 @@ def _chains(
     start = start_point(model, codes)
     # a little noise gives the chains different starts; nutpie's jitter would leave the mode
     rng = np.random.default_rng(settings.seed)
-    density = density_of(model, codes)
-    if density is not None:
-        noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in density.free}
-        code = sampled_from(density, noisy)
-    else:
-        pymc_model = model.build(codes, coords)
-        counts = [name for name, kind in support.items() if kind == "pseudo-counts"]
-        bound_concentrations(pymc_model, counts)
-        if pymc_model.discrete_value_vars:
-            return _stepped(pymc_model, start, settings, wanted)
-        names_ = [v.name for v in pymc_model.free_RVs]
-        noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in names_}
-        code = compiled(pymc_model, noisy)
+    pymc_model = model.build(codes, coords)
+    counts = [name for name, kind in support.items() if kind == "pseudo-counts"]
+    bound_concentrations(pymc_model, counts)
+    if pymc_model.discrete_value_vars:
+        return _stepped(pymc_model, start, settings, wanted)
+    names = [v.name for v in pymc_model.free_RVs]
+    noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in names}
+    code = compiled(pymc_model, noisy)
     settings.tell("compiling", 1.0)
     return sample(code, settings, wanted, correlated=any(each.correlated for each in declared))
 
@@ -119,30 +113,6 @@ def _stepped(
     point |= {name: point[name].astype(int) for name in whole}
     tree, stopped = sample_compound(pymc_model, point, settings)
     return *_arrays(tree, wanted), stopped
-
-
-def sampled_from(density: DifficultyDensity, start: Mapping[str, AnyArray]) -> CompiledModel:
-    """Return a nutpie model of a density, which needs only kernels that are cached on disk."""
-    from nutpie.compiled_pyfunc import from_pyfunc
-
-    begin = density.unconstrained(start)
-    density.value(begin)  # loads the loops, or compiles them
-
-    def shown_at(x: AnyArray) -> dict[str, AnyArray]:
-        # nutpie accepts contiguous arrays only
-        found = density.constrained(x)
-        return {name: np.require(value, np.float64, "C") for name, value in found.items()}
-
-    shown = shown_at(begin)
-    return from_pyfunc(
-        ndim=density.n,
-        make_logp_fn=lambda: density.value,
-        make_expand_fn=lambda *_: shown_at,
-        expanded_dtypes=[np.dtype(np.float64)] * len(shown),
-        expanded_shapes=[np.shape(value) for value in shown.values()],
-        expanded_names=list(shown),
-        make_initial_point_fn=lambda _: begin,
-    )
 
 
 def bound_concentrations(pymc_model: PyMCModel, names: Collection[str]) -> None:
@@ -161,7 +131,11 @@ def bound_concentrations(pymc_model: PyMCModel, names: Collection[str]) -> None:
 
 
 def sample(
-    code: CompiledModel, settings: Settings, wanted: Collection[str], *, correlated: bool = False
+    code: CompiledModel,
+    settings: Settings,
+    wanted: Collection[str],
+    *,
+    correlated: bool = False,
 ) -> Drawn:
     """Run nutpie in the background, so that a stop keeps the draws so far."""
     import nutpie
