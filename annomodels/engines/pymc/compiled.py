@@ -92,6 +92,7 @@ def _flat(point: Mapping[str, AnyArray]) -> Floats:
 
 
 def compile_model(pymc_model: PyMCModel, point: Mapping[str, AnyArray]) -> Code:
+    """Compile density, gradient and variables for starts of these shapes."""
     import pytensor.tensor as pt
     from pymc.pytensorf import join_nonshared_inputs, rewrite_pregrad
     from pytensor import grad
