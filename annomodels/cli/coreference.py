@@ -12,9 +12,8 @@ import click
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, OneOf, gathered, options_of, pairs, read_key
 from annomodels.cli.places import filled_folder, write_texts
-from annomodels.cli.session import current, note, say_notes, warn
+from annomodels.cli.session import Stages, current, note, say_notes, warn
 from annomodels.cli.tables import to_text
-from annomodels.cli.terminal import Stages
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 

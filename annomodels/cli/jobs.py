@@ -35,7 +35,7 @@ from annomodels.cli.sampling import (
     fit_data,
     verdict_lines,
 )
-from annomodels.cli.session import current, note, say, say_notes, show_text, warn
+from annomodels.cli.session import Stages, current, note, say, say_notes, show_text, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.spans import FILES as SPAN_FILES
 from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
@@ -50,7 +50,6 @@ from annomodels.cli.tables import (
     to_text,
     with_left_out,
 )
-from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import decisions_of, entries_of, truths_of
@@ -174,13 +173,13 @@ def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     model = None if job.earlier is None else model_of_earlier(job)
     if not job.anonymize:
-        return fit_data(labels, job.sampling, current().command, model, outputs=True)
+        return fit_data(labels, job.sampling, current().command, model)
     # the command may contain a file named after a person
     names = new_names(labels)
     if model is not None:
         raise click.UsageError("--anonymize hides the names that --prior-from needs.")
     model = asked_model(job.sampling, labels, names)
-    return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
+    return fit_data(anonymous(labels), job.sampling, "not shown", model)
 
 
 def model_of_earlier(job: Job) -> Model:

@@ -1,4 +1,4 @@
-"""Verbosity of a call, spelling of options, and lines on stderr."""
+"""Verbosity of a call, spelling of options, lines and progress on stderr."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import click
 from annomodels.cli.keys import Key
 from annomodels.cli.wrapping import paragraphs, width_of
 from annomodels.errors import Option, Verb
+from annomodels.progress import Reporter
 
 # control characters that move or color a terminal, or ring its bell; names are untrusted
 _CONTROL = {n: f"\\x{n:02x}" for n in (*range(9), *range(11, 32), *range(127, 160))}
@@ -176,3 +177,15 @@ def close_quietly(stream: TextIO) -> None:
 def visible(text: str) -> str:
     """Escape control characters that would affect a terminal."""
     return text.translate(_CONTROL)
+
+
+class Stages(Reporter):
+    """Progress reporter of a command: silent with --quiet, hidden while lines are written."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=current().quiet)
+        current().live = self.pause
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        current().live = None

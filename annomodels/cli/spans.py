@@ -13,9 +13,8 @@ from annomodels.cli.exits import DONE
 from annomodels.cli.loading import stem
 from annomodels.cli.options import Job, Sampling, Writing
 from annomodels.cli.places import write_texts
-from annomodels.cli.session import current, note, say_notes, warn
+from annomodels.cli.session import Stages, current, note, say_notes, warn
 from annomodels.cli.tables import csv_texts, emit, emit_text, filed, to_text
-from annomodels.cli.terminal import Stages
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, columns
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError

@@ -14,8 +14,7 @@ from annomodels.cli.loading import PREFIX, asked_of, several
 from annomodels.cli.options import Job, changed, flag_of
 from annomodels.cli.places import write_texts
 from annomodels.cli.sampling import facts_of
-from annomodels.cli.session import note, say_notes
-from annomodels.cli.terminal import Stages
+from annomodels.cli.session import Stages, note, say_notes
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit

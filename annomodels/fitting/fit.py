@@ -301,7 +301,7 @@ class Fit(Html):
 
     @verb
     def items(self) -> Summary:
-        """Return entropy, surprise and a reason for each flagged item, one row per item.
+        """Return state, entropy and a reason for each flagged item, one row per item.
 
         For numbers, return the difficulty of items.
         """

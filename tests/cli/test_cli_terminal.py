@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annomodels import datasets
 from annomodels.cli import drawing
 from annomodels.cli.main import COMMANDS
 from annomodels.data.columns import Column, columns
@@ -209,43 +208,6 @@ def test_any_table_keeps_its_names_and_its_width(monkeypatch, capsys) -> None:
             assert not fits_in(out.split("\n"), width)
             assert one in out.split()
             assert not wide or ("neg 3" in out and "more column" not in err)
-
-
-@pytest.mark.parametrize(
-    ("name", "loops"),
-    [
-        ("hierarchical", "iterations.iterate"),
-        ("stack", "stacked.weighed_pass"),
-        ("readings", "passes.sampled_pass"),
-        ("interval", "interval.draw_all"),
-    ],
-)
-def test_the_announced_time_counts_compiling_and_outputs(
-    tmp_path, monkeypatch, name: str, loops: str
-) -> None:
-    from annomodels.cli import sampling
-    from annomodels.models.catalog import resolve
-
-    data = datasets.load("crowd")
-    options = {"chains": 4, "draws": 1000, "warmup": 500, "threads": 2, "time_limit": None}
-
-    def told(*, outputs: bool = False) -> tuple[float, str]:
-        model = resolve(name)
-        text = sampling.expected(data, options, "gibbs", model, outputs=outputs)
-        return float(text.split()[0]), text
-
-    monkeypatch.setattr(sampling, "is_compiled", lambda engine, model: True)
-    warm, text = told()
-    assert "compiled" not in text
-    assert told(outputs=True)[0] > warm
-    monkeypatch.undo()
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    cold, text = told()
-    assert "code is compiled, which happens once" in text
-    assert cold > warm + 10
-    (tmp_path / "kernels").mkdir()
-    (tmp_path / "kernels" / f"{loops}-1.py3.nbi").write_text("")
-    assert told()[0] == warm
 
 
 @pytest.mark.parametrize("columns", WIDTHS)

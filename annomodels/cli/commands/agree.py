@@ -22,9 +22,8 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, gate_failures, parse_gates
 from annomodels.cli.loading import done_each, load_any, load_each, several
 from annomodels.cli.options import Reading, Writing, option
-from annomodels.cli.session import note, say_notes
+from annomodels.cli.session import Stages, note, say_notes
 from annomodels.cli.tables import by_question, emit, emit_text, filed, form_for, show, with_left_out
-from annomodels.cli.terminal import Stages
 from annomodels.data.columns import columns
 from annomodels.io.span_builder import Spans
 from annomodels.spans.agreement import span_agreement

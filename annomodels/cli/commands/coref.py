@@ -29,8 +29,8 @@ from annomodels.cli.options import (
     table_options,
 )
 from annomodels.cli.places import check_folder
+from annomodels.cli.session import Stages
 from annomodels.cli.tables import emit
-from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
     from annomodels.coref.agreements import By

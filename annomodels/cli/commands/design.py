@@ -10,8 +10,8 @@ from click.core import ParameterSource
 from annomodels.cli.assumptions import whole_numbers
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Named, Writing, option
+from annomodels.cli.session import Stages
 from annomodels.cli.tables import loaded, show
-from annomodels.cli.terminal import Stages
 
 FREE = ("items", "coders", "seed")  # assumptions that are allowed with a pilot
 

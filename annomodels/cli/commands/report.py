@@ -13,9 +13,8 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import estimated, load_fit
 from annomodels.cli.options import Truth, Writing, option
 from annomodels.cli.places import PAGE, check_file
-from annomodels.cli.session import show_text
+from annomodels.cli.session import Stages, show_text
 from annomodels.cli.tables import emit_text, loaded, to_json
-from annomodels.cli.terminal import Stages
 
 
 @as_command(

@@ -26,7 +26,7 @@ def section(facts: Facts) -> list[Part]:
 
 GLOSSARY = tuple(MESSAGES["glossary"].items())
 _ABOUT = {
-    "items": ("Surprise p", "Contested", "Reducible doubt"),
+    "items": ("Contested",),
     "agreement": ("Agreement coefficient",),
     "prior_sensitivity": ("Prior sensitivity",),
 }

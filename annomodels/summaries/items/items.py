@@ -30,7 +30,6 @@ from annomodels.summaries import skills
 from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by, two_readings
 from annomodels.summaries.items.contested import contested, listed, sides
-from annomodels.summaries.items.readings import surprise
 from annomodels.summaries.notes import items_by_state, say
 from annomodels.summaries.trust.known_truth import contradicted, known_truth_finding
 from annomodels.types import Bools, Floats, Ints
@@ -48,20 +47,18 @@ COLUMNS = columns(
 )
 
 
-def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
+def items(tree: xr.DataTree, data: Annotations) -> Summary:
     """Tabulate the uncertainty of every item, its parts, and reasons to check items."""
     # irreducible is E[entropy of P(truth | labels, parameters)]: only further labels of the item
-    # lower it; surprise is a posterior predictive p-value
+    # lower it
     truth = tree["truth"].to_dataset()
     table = states(tree, data)
     doubt = table["doubt"].to_numpy()
     irreducible = np.minimum(truth["conditional_entropy"].values / np.log(2), doubt)
-    p_surprise, _ = surprise(_draws(tree, data), data, np.random.default_rng(seed))
     parts = {
         "reducible": doubt - irreducible,
         "irreducible": irreducible,
         "disagreement": disagreement(data),
-        "surprise": p_surprise,
     }
     table = table.assign(**parts, state=table.pop("state"), reason=table.pop("reason"))
     notes = [items_by_state(table["state"]), *told_by(tree)]
