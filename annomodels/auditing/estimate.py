@@ -33,8 +33,7 @@ from annomodels.data.summary import Summary
 from annomodels.errors import AnnotationError, NotApplicable, Option, Verb, valid_seed
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.stacked import Stacked, stacked
-from annomodels.summaries.trust.calibration import log_loss
-from annomodels.summaries.trust.known_truth import to_be_expected
+from annomodels.summaries.trust.known_truth import log_loss, to_be_expected
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:

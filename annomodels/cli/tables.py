@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
     from annomodels.io.writers.catalog import Writer
     from annomodels.planning.design import Design
-    from annomodels.summaries.next.next_labels import NextLabels
+    from annomodels.summaries.next_labels import NextLabels
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
 ESTIMATE = "estimate.csv"  # of a run with an audit, beside the fit from before it

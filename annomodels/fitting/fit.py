@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from annomodels.fitting.plots import FitPlots
     from annomodels.summaries.gold.coverage import Wrong
-    from annomodels.summaries.next.expected_utility import By
-    from annomodels.summaries.next.next_labels import NextLabels
+    from annomodels.summaries.next_labels import By, NextLabels
     from annomodels.summaries.trust.checks import Check
 
 
@@ -199,7 +198,7 @@ class Fit(Html):
         **some
             `items` or `coders` to include.
         """
-        from annomodels.summaries.predicted.p_next import p_next
+        from annomodels.summaries.p_next import p_next
 
         return self._table(p_next, by=by, **some)
 
@@ -270,7 +269,7 @@ class Fit(Html):
         prob
             For links: probability of the intervals, by default 0.95.
         """
-        from annomodels.summaries.coders.coders import coders
+        from annomodels.summaries.coders import coders
 
         return self._table(coders, target=target, prob=prob)
 
@@ -288,14 +287,14 @@ class Fit(Html):
         by_labels
             Weight coders by their number of labels; otherwise each coder counts once.
         """
-        from annomodels.summaries.coders.groups import groups as of_groups
+        from annomodels.summaries.coders import groups as of_groups
 
         return self._table(of_groups, groups=groups, by_labels=by_labels)
 
     @verb
     def effects(self) -> Summary:
         """Return the coefficients of covariates, with intervals, one row per term."""
-        from annomodels.summaries.coders.effects import effects
+        from annomodels.summaries.coders import effects
 
         return self._table(effects)
 
@@ -437,9 +436,9 @@ class Fit(Html):
             Share of right labels to reach; coders who very probably miss it are not asked.
         **limits
             `coders`, `per_item`, `per_coder` and `stop` of
-            :func:`annomodels.summaries.next.next_labels.next_labels`.
+            :func:`annomodels.summaries.next_labels.next_labels`.
         """
-        from annomodels.summaries.next.next_labels import next_labels
+        from annomodels.summaries.next_labels import next_labels
 
         # an expert should decide the first, and has decided that the second have two readings
         apart = self.items().table["state"].isin(("contested", "decided")).to_numpy()

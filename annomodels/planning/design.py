@@ -26,7 +26,7 @@ from annomodels.models.base import Model
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.simulate import Workload, assign, simulate
 from annomodels.progress import Progress, reporting, silent
-from annomodels.summaries.coders.populations import new_coders
+from annomodels.summaries.coders import new_coders
 from annomodels.summaries.draws import Draws, choices, thinned
 from annomodels.types import Floats, Ints
 

@@ -16,7 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import draws_of, summary_of, tiles
-from annomodels.summaries.coders.coders import notable
+from annomodels.summaries.coders import notable
 from annomodels.summaries.draws import counts_matrix
 from annomodels.types import Floats
 

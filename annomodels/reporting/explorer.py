@@ -19,7 +19,7 @@ from annomodels.reporting.audited import folder_of
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.reporting.parts import BAR
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.gold.evidence import contributions, runs
+from annomodels.summaries.gold.why import contributions, runs
 
 if TYPE_CHECKING:
     from annomodels.types import Bools, Floats, Ints

@@ -16,7 +16,7 @@ from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, 
 from annomodels.models.catalog import is_stack
 from annomodels.reporting.health import Health, health
 from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
-from annomodels.summaries.next.next_labels import withheld
+from annomodels.summaries.next_labels import withheld
 from annomodels.summaries.trust.known_truth import contradicted, held_back_finding
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
     from annomodels.scale.tally import Tally
-    from annomodels.summaries.next.next_labels import NextLabels
+    from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.trust.checks import Check
     from annomodels.types import Ints
 
@@ -122,7 +122,7 @@ class Facts:
     def calibration(self) -> Summary | None:
         if not self.known:
             return None
-        from annomodels.summaries.trust.calibration import calibration
+        from annomodels.summaries.trust.known_truth import calibration
 
         return calibration(self.tree, self.data, self.known)
 

@@ -14,7 +14,7 @@ from annomodels.reporting.words import coders_listed, number, say, whole_ends
 from annomodels.summaries.trust.checks import Check
 
 if TYPE_CHECKING:
-    from annomodels.summaries.next.next_labels import NextLabels
+    from annomodels.summaries.next_labels import NextLabels
 
 REVIEWED = 20  # items to review if none is contested
 MOST = 0.5  # proportion of the interval's width from which an audit removes most of it

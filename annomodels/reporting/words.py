@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from annomodels.data.columns import decimal, percent, short
 from annomodels.data.messages import messages_beside, note
-from annomodels.summaries.trust.calibration import jeffreys
+from annomodels.summaries.trust.known_truth import jeffreys
 
 if TYPE_CHECKING:
     from annomodels.summaries.trust.checks import Check

@@ -22,8 +22,8 @@ from annomodels.limits import SETTLED, UNANIMOUS
 from annomodels.models.base import coders_apart
 from annomodels.models.catalog import is_stack
 from annomodels.scale.scanned import Scanned
+from annomodels.summaries.coders import answer_sentences
 from annomodels.summaries.coders import coders as in_memory
-from annomodels.summaries.coders.answers import answer_sentences
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import doubtful, entropy_bits, signal
 from annomodels.summaries.trust.checks import Check, judged
@@ -108,7 +108,7 @@ def unanimous(data: Scanned) -> int:
 
 
 def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:
-    """Return the table of :func:`annomodels.summaries.coders.coders.coders` from counts."""
+    """Return the table of :func:`annomodels.summaries.coders.coders` from counts."""
     shell = data.shell()
     found = in_memory.coders(tree, shell, target=target)
     if not data.unanswered.any():

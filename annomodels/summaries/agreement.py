@@ -14,7 +14,7 @@ from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns
 from annomodels.data.summary import Summary
 from annomodels.models.mixtures.stack import OWN, mode_of
-from annomodels.summaries.coders.populations import new_coders
+from annomodels.summaries.coders import new_coders
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned, told_by
 from annomodels.types import Floats
 

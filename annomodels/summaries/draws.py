@@ -283,6 +283,25 @@ def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Ge
     return label
 
 
+def only(data: Annotations, items: Ints) -> Annotations:
+    """Return the labels of some items in the given order, without known gold; keep all coders."""
+    lengths = np.diff(data.starts)[items]
+    inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    rows = np.repeat(data.starts[items], lengths) + inside
+    return data.replace(
+        item=np.repeat(np.arange(len(items)), lengths),
+        coder=data.coder[rows],
+        label=data.label[rows],
+        items=tuple(data.items[i] for i in items),
+        gold=None,
+        group=None,
+        groups=(),
+        texts=None,
+        unanswered=None,
+        declared=True,
+    )
+
+
 def per_item(values: Floats, starts: Ints) -> Floats:
     """Sum over the labels of each item, zero for items without labels, shape [item, ...]."""
     out = np.zeros((len(starts) - 1, *values.shape[1:]))

@@ -17,7 +17,7 @@ from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
 from annomodels.limits import STATES
 from annomodels.models.numeric import NumberValues
-from annomodels.summaries.coders.coders import notable
+from annomodels.summaries.coders import notable
 from annomodels.summaries.draws import estimated, interval
 from annomodels.summaries.notes import items_by_state, say
 from annomodels.summaries.trust.checks import Check, judged

@@ -34,8 +34,8 @@ from annomodels.models.mixtures.votes import (
     together,
 )
 from annomodels.summaries.gold.gold import mixture_note
-from annomodels.summaries.next.expected_utility import stack_beliefs
-from annomodels.summaries.predicted.p_next import stacking_weights
+from annomodels.summaries.next_labels import stack_beliefs
+from annomodels.summaries.p_next import stacking_weights
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import known_truth_finding
 

@@ -17,8 +17,7 @@ pytestmark = pytest.mark.slow
 COSTLY = {
     "annomodels.summaries.trust.predictive": ("aspects",),
     "annomodels.summaries.trust.checks": ("check",),
-    "annomodels.summaries.labels": ("scheme",),
-    "annomodels.summaries.merging": ("draw_values",),
+    "annomodels.summaries.labels": ("scheme", "draw_values"),
     "annomodels.summaries.agreement": ("agreement",),
     "annomodels.summaries.items.items": ("items",),
     "annomodels.summaries.gold.gold": ("gold",),

@@ -7,7 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.summaries.gold.coverage import coverage
-from annomodels.summaries.trust.calibration import calibration
+from annomodels.summaries.trust.known_truth import calibration
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from annomodels.summaries.draws import (
     thinned,
     truth_probabilities,
 )
-from annomodels.summaries.trust.discrepancies import error_dispersion
+from annomodels.summaries.trust.predictive import error_dispersion
 
 
 @pytest.fixture

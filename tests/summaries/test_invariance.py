@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.coders.coders import coders
+from annomodels.summaries.coders import coders
 from annomodels.summaries.gold.gold import gold
 from annomodels.summaries.items.items import items
 from annomodels.summaries.trust.predictive import predictive

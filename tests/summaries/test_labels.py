@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.summaries.labels import scheme
-from annomodels.summaries.merging import merged_alphas
+from annomodels.summaries.labels import merged_alphas, scheme
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])
 GOOD = np.array([[0.9, 0.08, 0.02], [0.1, 0.85, 0.05], [0.05, 0.05, 0.9]])

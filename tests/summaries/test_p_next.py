@@ -10,8 +10,7 @@ from scipy.special import gammaln
 import annomodels as am
 from annomodels.errors import NotApplicable
 from annomodels.io.writers.layouts import gold_list
-from annomodels.summaries.predicted.p_next import p_next, predicted
-from annomodels.summaries.predicted.shares import Mixture, smoothed
+from annomodels.summaries.p_next import Mixture, p_next, predicted, smoothed
 
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
 

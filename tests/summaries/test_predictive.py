@@ -162,13 +162,13 @@ def test_few_draws_serve_more_than_once(make):
 
 def test_single_labels_have_no_votes_to_compare():
     data = Annotations.from_records([(i, i % 3, "ab"[i % 2]) for i in range(30)])
-    from annomodels.summaries.trust.discrepancies import Design
+    from annomodels.summaries.trust.predictive import Design
 
     assert not Design(data).has_pairs
 
 
 def test_alpha_of_replicates_is_that_of_the_coefficients(rng):
-    from annomodels.summaries.trust.discrepancies import Design
+    from annomodels.summaries.trust.predictive import Design
 
     rows = [(i, int(j), int(rng.integers(3))) for i in range(40) for j in rng.permutation(5)[:3]]
     rows += [(40, 0, 1), (41, 1, 2), (41, 4, 2)]

@@ -42,7 +42,7 @@ def command(
     **limits: Any,
 ) -> None:
     """Choose items to label next, and the coders to ask."""
-    from annomodels.summaries.next.next_labels import WHOM
+    from annomodels.summaries.next_labels import WHOM
 
     found = loaded(fit)
     names = {label_text(name): name for name in found.data.coders}

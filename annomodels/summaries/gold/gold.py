@@ -20,7 +20,7 @@ from annomodels.models.catalog import is_stack
 from annomodels.models.mixtures.stack import Dependence
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
-from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
+from annomodels.summaries.gold.why import contributions, majority, votes_text, why_text
 from annomodels.summaries.items.items import states
 from annomodels.summaries.notes import say
 from annomodels.summaries.skills import doubtful, signal

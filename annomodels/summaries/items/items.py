@@ -27,7 +27,7 @@ from annomodels.limits import (
 )
 from annomodels.models.mixtures.state_model import layout_of
 from annomodels.summaries import skills
-from annomodels.summaries.coders.effects import effect_sentences
+from annomodels.summaries.coders import effect_sentences
 from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by, two_readings
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.notes import items_by_state, say

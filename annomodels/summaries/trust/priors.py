@@ -33,9 +33,9 @@ from annomodels.summaries.draws import (
     thinned,
     truth_probabilities,
 )
-from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import Finding, finding, phrase
-from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
+from annomodels.summaries.trust.held_out import power_sensitivity, smoothed
+from annomodels.summaries.trust.patterns import consensus
 from annomodels.types import Floats
 
 # posterior mean number of standard deviations below expectation from which coders contradict
