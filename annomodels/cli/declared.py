@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from annomodels.cli.assumptions import assumption_options
 from annomodels.cli.keys import Spelled
 from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
@@ -90,7 +89,6 @@ SHARED: dict[str, Option] = {
     "reading": read_options,
     "sampling": sample_options,
     "writing": write_options,
-    "assumptions": assumption_options,
 }
 """Arguments, options and groups of options by the name of the parameter that takes them."""
 

@@ -29,17 +29,22 @@ from annomodels.cli.loading import (
 from annomodels.cli.options import Job
 from annomodels.cli.places import check_folder, filled_folder, write_file, write_texts
 from annomodels.cli.sampling import (
+    ABOUT,
+    GOLD,
+    TRUTH,
     asked_model,
     exit_code,
     facts_of,
     fit_data,
+    save_scan,
+    scanned,
+    sizes_of,
     verdict_lines,
 )
 from annomodels.cli.session import Stages, current, note, say, say_notes, show_text, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.spans import FILES as SPAN_FILES
 from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
-from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
     ESTIMATE,
     by_question,
@@ -59,8 +64,7 @@ from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.health import findings
-from annomodels.reporting.index import index_page, row_of
-from annomodels.reporting.overall import fits_methods
+from annomodels.reporting.overall import fits_methods, index_page, row_of
 from annomodels.reporting.page import page, write
 from annomodels.reporting.spans import SpanFacts
 from annomodels.scale.scanned import Scanned

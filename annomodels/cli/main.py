@@ -46,8 +46,9 @@ COMMANDS: dict[str, str] = {
 
 # commands that share a file
 FILES = {
-    **dict.fromkeys(("gold", "coders"), "tables"),
+    **dict.fromkeys(("gold", "coders", "compare"), "tables"),
     **dict.fromkeys(("audit", "estimate"), "audits"),
+    **dict.fromkeys(("simulate", "design"), "planning"),
 }
 
 EPILOG = """\b

@@ -15,8 +15,8 @@ import numpy as np
 from annomodels.data.columns import COLUMNS, clean, short
 from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
-from annomodels.reporting.audited import folder_of
 from annomodels.reporting.facts import Facts, before_audit
+from annomodels.reporting.methods import folder_of
 from annomodels.reporting.parts import BAR
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.gold.why import contributions, runs

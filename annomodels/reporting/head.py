@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from annomodels.data.columns import clean, percent
 from annomodels.data.validation import counted
 from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_WORTH
-from annomodels.reporting import audited
 from annomodels.reporting.facts import ADVICE, Facts
+from annomodels.reporting.methods import judged_items
 from annomodels.reporting.parts import Action, Head
 from annomodels.reporting.words import coders_listed, number, say, whole_ends
 from annomodels.summaries.trust.checks import Check
@@ -70,7 +70,7 @@ def _checked(facts: Facts) -> str:
     if facts.estimate is not None:
         found = facts.estimate
         how = "drawn at random" if found.by_design else "that were not drawn at random"
-        return f"An expert judged {counted(audited.judged(found), 'item')} {how}."
+        return f"An expert judged {counted(judged_items(found), 'item')} {how}."
     if decided := facts.states["decided"]:
         return f"{counted(decided, 'item is', 'items are')} decided."
     # without a forecast, which scans lack, nothing is promised

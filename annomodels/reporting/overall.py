@@ -1,25 +1,30 @@
-"""Methods section for several questions of a study, with one table and list of sources."""
+"""All questions of a study: methods section with one table, and the index page of their reports."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 
 from annomodels.coefficients.reasons import resampled
-from annomodels.data.columns import decimal, percent
+from annomodels.data.columns import decimal, percent, short
 from annomodels.data.validation import counted
-from annomodels.reporting.facts import facts_of
+from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.methods import document, paragraphs, references, source_key
+from annomodels.reporting.page import basics, template
+from annomodels.reporting.parts import BADGES
 from annomodels.reporting.prose import as_markdown, cite, cited_in, markdown_table, name, sources_of
-from annomodels.reporting.words import listed, say
+from annomodels.reporting.words import listed, say, share_interval, with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
+
 
 _DATA = ("Question", "Scale", "Items", "Coders", "Labels", "Given")
 
@@ -138,3 +143,44 @@ def _interval(row: Any) -> str:
     if not np.isfinite(row["low"]):
         return decimal(row["value"])
     return f"{decimal(row['value'])} [{decimal(row['low'])}, {decimal(row['high'])}]"
+
+
+def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
+    data = fit.data
+    table = fit.agreement().table.set_index("coefficient")
+    value, low, high = (
+        float(table[name].get("alpha", math.nan)) for name in ("value", "low", "high")
+    )
+    # ordinal alpha is a different coefficient from nominal alpha, so the page names it
+    kind = str(table["title"].get("alpha", "")).partition(", ")[2]
+    n, settled = data.n_items, Facts(fit).settled
+    sizes = (
+        counted(data.n_items, "item"),
+        counted(data.n_coders, "coder"),
+        counted(data.n_labels, "label"),
+    )
+    return {
+        "question": short(question, 120),
+        "href": quote(href),
+        "size": f"{', '.join(sizes)}; {len(data):,} given",
+        "alpha": f"{with_interval(value, low, high)}{kind and ', ' + kind}",
+        "settled": f"{percent(settled / n)} ({share_interval(settled, n)})",
+        "verdict": fit.check().verdict,
+    }
+
+
+def index_page(
+    rows: list[dict[str, str]], source: str = "", left_out: Mapping[str, str] | None = None
+) -> str:
+    """Return the HTML of the page; excluded questions are below the table, with the reason."""
+    name = short(source, 80)
+    html: str = template("index.html").render(
+        **{**basics(), "script": ""},
+        eyebrow="Annotation reports",
+        title=f"Annotation reports · {name}" if name else "Annotation reports",
+        heading=name or "What the labels are worth",
+        rows=rows,
+        badges=BADGES,
+        left_out={short(name, 120): why for name, why in (left_out or {}).items()},
+    )
+    return html

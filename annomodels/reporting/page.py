@@ -203,7 +203,7 @@ def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
 
 
 def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
-    from annomodels.reporting.sections.links import head
+    from annomodels.reporting.links import head
 
     fit, names = facts.fit, [document.id for document in facts.documents]
     heading = short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts"
@@ -221,7 +221,7 @@ def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
 
 
 def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, object]:
-    from annomodels.reporting.sections.spans import head
+    from annomodels.reporting.spans import head
 
     attrs, spans = facts.fit.tree.attrs, facts.fit.spans
     made = zip(("chain", "draw"), facts.fit.draws.log_density.shape, strict=True)

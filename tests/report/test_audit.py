@@ -13,10 +13,9 @@ import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.plots.trust import audited
 from annomodels.reporting.anonymous import anonymized
-from annomodels.reporting.audited import off, panel, results
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import head
-from annomodels.reporting.methods import methods
+from annomodels.reporting.methods import methods, off, panel, results
 from annomodels.reporting.page import page
 from annomodels.reporting.parts import badge_of
 from annomodels.reporting.sections.audit import tables

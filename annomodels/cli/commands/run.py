@@ -54,7 +54,7 @@ def command(job: Job) -> int:
     about.json; agreement.csv needs the labels in memory.
     """
     from annomodels.cli.jobs import each_question, one_question, told
-    from annomodels.cli.streaming import refuse_the_rest, refused
+    from annomodels.cli.sampling import refuse_the_rest, refused
     from annomodels.scale.files import is_large
 
     if job.no_report and job.show:

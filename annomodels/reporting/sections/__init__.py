@@ -12,14 +12,12 @@ from annomodels.reporting.parts import Section
 def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
     """Return the sections of a page on fits whose truth is a class, number, link or span."""
     if truth == "link":
-        from annomodels.reporting.sections import links, places
+        from annomodels.reporting import links
 
-        return [
-            *(places.places, links.agreement, places.coders, places.silver),
-            *(links.texts, links.words),
-        ]
+        first = [links.places, links.agreement, links.coders, links.silver]
+        return [*first, links.texts, links.words]
     if truth == "span":
-        from annomodels.reporting.sections import spans
+        from annomodels.reporting import spans
 
         first = [spans.decide, spans.alone, spans.coders, spans.quality]
         return [*first, spans.agreement, spans.gold, spans.methods]

@@ -10,9 +10,18 @@ from annomodels.auditing.columns import SHOWN
 from annomodels.data.columns import COLUMNS, Column, columns, percent
 from annomodels.data.names import label_text
 from annomodels.plots.trust import audited
-from annomodels.reporting import audited as words
-from annomodels.reporting.audited import said
 from annomodels.reporting.facts import Facts
+from annomodels.reporting.methods import (
+    audit_drawing,
+    audit_errors,
+    audit_way,
+    audited_part,
+    estimate_of,
+    folder_of,
+    judged_items,
+    model_error,
+    panel_sentences,
+)
 from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
 from annomodels.reporting.words import say
 
@@ -46,25 +55,25 @@ FIRST: dict[str, tuple[Column, ...]] = {
     details=True,
 )
 def section(facts: Facts) -> list[Part]:
-    found, shown, part = said(facts), tables(said(facts)), words.of_part(facts)
+    found, shown, part = estimate_of(facts), tables(estimate_of(facts)), audited_part(facts)
     about = [f"All numbers of the audit are for {part}."] * bool(part)
     parts = [
-        Part("text", words.drawing(found)),
-        *notes([words.errors(facts), *([words.off(found)] if found.by_design else [])]),
+        Part("text", audit_drawing(found)),
+        *notes([audit_errors(facts), *([model_error(found)] if found.by_design else [])]),
         *notes([*found.notes, *about, *_taught(found)], 600),
         *shown["overall"],
         pair(_figure(found), box(*shown["thresholds"])),
     ]
     if found.n_audited:
         parts.append(Part("heading", "Audited coders"))
-        parts += [*notes(words.panel(found), 400), *shown["coders"]]
+        parts += [*notes(panel_sentences(found), 400), *shown["coders"]]
     if len(found.systems):
         parts += [Part("heading", "Systems"), *shown["systems"]]
     if len(found.slices):
         parts += [Part("heading", "Slices"), *shown["slices"], *shown["differences"]]
     if len(found.needs):
         parts.append(Part("heading", "Audits for a narrower interval"))
-        parts += [*notes([_further(found, words.folder_of(facts))]), *shown["needs"]]
+        parts += [*notes([_further(found, folder_of(facts))]), *shown["needs"]]
     return parts
 
 
@@ -77,7 +86,7 @@ def _taught(found: Estimate) -> list[str]:
 
 
 def _figure(found: Estimate) -> Part:
-    row, way = found.row("accuracy"), words.way(found)
+    row, way = found.row("accuracy"), audit_way(found)
     shares = {name: percent(row[name]) for name in ("value", "audit", "model")}
     so = say("audit_follows" if found.by_design else "audit_conservative")
     return picture(audited(found), "audit", way=way, so=so, **shares)
@@ -91,10 +100,7 @@ def _quantity(row: Any) -> str:
 
 def tables(found: Estimate) -> dict[str, list[Part]]:
     """Return the tables of an audit; coders with most labels and certain differences first."""
-    way, rows = (
-        words.way(found),
-        {name: getattr(found, name) for name in SHOWN if name != "overall"},
-    )
+    way = audit_way(found)
     value, *rest = SHOWN["overall"]
     quantity = Column("quantity", "What", "name", of=_quantity)
     overall = quantity, value.called(way.removeprefix("the ").capitalize()), *rest
@@ -125,7 +131,7 @@ def _further(found: Estimate, folder: str) -> str:
     row = found.row("accuracy")
     width = float(row["high"] - row["low"])
     now = f"The interval of the share of right gold labels is {100 * width:.1f} percentage points"
-    rest = found.n_items - words.judged(found)
+    rest = found.n_items - judged_items(found)
     plan = list(found.needs.itertuples(index=False, name=None))
     if len(plan) < 2 or width <= 0:
         return f"{now} wide."

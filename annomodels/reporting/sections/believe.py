@@ -6,9 +6,9 @@ from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.data.summary import Summary
 from annomodels.models.catalog import is_stack
-from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import warning
+from annomodels.reporting.methods import folder_of
 from annomodels.reporting.parts import (
     Badge,
     Part,
@@ -74,7 +74,7 @@ def section(facts: Facts) -> list[Part]:
     if facts.has("compare"):
         parts.append(Part("heading", "Other models"))
         if facts.comparison is None:
-            return [*parts, *notes([say("alone", folder=audited.folder_of(facts))])]
+            return [*parts, *notes([say("alone", folder=folder_of(facts))])]
         own, rivals = f"This page shows the model {facts.fit.model.name}.", facts.comparison
         parts += [*notes([own, *rivals.notes], 400), *summary("comparison", RIVALS, rivals)]
     return parts

@@ -11,8 +11,8 @@ from annomodels.data.columns import decimal, percent, short
 from annomodels.data.names import label_text
 from annomodels.data.validation import APART, counted
 from annomodels.limits import CODER_THIN
-from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
+from annomodels.reporting.methods import folder_of
 from annomodels.reporting.parts import (
     Part,
     Rows,
@@ -162,7 +162,7 @@ def _how_to_check(facts: Facts) -> list[Part]:
     rest = facts.data.n_items - facts.known_items
     if facts.unsupported("gold") or not rest:
         return []
-    folder = audited.folder_of(facts)
+    folder = folder_of(facts)
     draw = f"annomodels audit {folder} --size {facts.to_audit[0]} -o audit.csv"
     use = f"annomodels estimate {folder} --truth audit.csv"
     return [
