@@ -272,15 +272,20 @@ def loaded(path: str) -> Any:
     from annomodels.spans.fit import SpanFit
 
     fit = load_fit(path)
-    saved = Path(path) / "fit.nc" if Path(path).is_dir() else Path(path)
-    if saved.name == "fit.nc" and saved.with_name(ESTIMATE).is_file():
-        note(f"{saved} is from before the audit, and the tables beside it from after.")
+    note_audit(path)
     if isinstance(fit, SpanFit):
         return fit
     found = fit.check(predictive=False)  # predictive checks never forbid use
     if not found:
         warn("This fit cannot be trusted: " + " ".join(found.sentences))
     return fit
+
+
+def note_audit(path: str) -> None:
+    """Say on stderr that a fit is older than the tables beside it, which tell of an audit."""
+    saved = Path(path) / "fit.nc" if Path(path).is_dir() else Path(path)
+    if saved.name == "fit.nc" and saved.with_name(ESTIMATE).is_file():
+        note(f"{saved} is from before the audit, and the tables beside it from after.")
 
 
 def gold_table(fit: Fit, summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:

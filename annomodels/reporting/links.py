@@ -288,7 +288,7 @@ def rates(fit: Fit, prob: float) -> list[Part]:
     return table("rates", title, columns, frame.rename(columns={"class": "kind"}), "rates.csv")
 
 
-@Section.of("silver-section", "Silver chains", needs=("chains",))
+@Section.of("silver-section", "Silver chains", needs=("chains",), printed=False)
 def silver(facts: LinkFacts) -> list[Part]:
     import pandas as pd
 
@@ -352,6 +352,7 @@ GLOSSARY = tuple(MESSAGES["glossary_of_links"].items())
     "What counts as the label of an expression (the condition, in brackets) moves alpha more than "
     "most coders do.",
     needs=("texts",),
+    printed=False,
 )
 def agreement(facts: LinkFacts) -> list[Part]:
     found = facts.agreement

@@ -24,9 +24,9 @@ Kind = Literal[
     "places", "pair", "box", "decide", "explorer", "more", "copy",
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
+Paper = Literal["", "all", "flagged"]
+"""What paper has of a table: the rows visible at once, all rows, or those of coders to act on."""
 
-# sections that need a screen or are long, left out on paper
-ON_SCREEN = ("decide", "labels-to-buy", "agreement-section", "silver-section")
 MOST = 200  # rows of a table
 PAGE = 12  # rows visible at once
 FIRST_CARDS, MOST_CARDS = 6, 60
@@ -54,6 +54,7 @@ class Table(NamedTuple):
     rows: tuple[tuple[Cell, ...], ...]
     total: int
     full: str
+    paper: Paper = ""
 
     @property
     def cut(self) -> bool:
@@ -62,7 +63,7 @@ class Table(NamedTuple):
     @property
     def first(self) -> tuple[tuple[Cell, ...], ...]:
         """Rows visible at once; all rows of the table for print."""
-        return self.rows if self.key == "contested" else self.rows[:PAGE]
+        return self.rows if self.paper == "all" else self.rows[:PAGE]
 
     @property
     def rest(self) -> tuple[tuple[Cell, ...], ...]:
@@ -76,7 +77,7 @@ class Table(NamedTuple):
 
     def style(self, row: tuple[Cell, ...]) -> str:
         """Return "flagged" for a coder to act on, "thin" for one with few labels."""
-        if self.key != "coders":
+        if self.paper != "flagged":
             return ""
         said = {each.name: cell.text for each, cell in zip(self.columns, row, strict=True)}
         kind = said.get("kind", "good")
@@ -172,6 +173,7 @@ class Section:
     needs: tuple[str, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
     details: bool = False
+    printed: bool = True  # False for sections that need a screen, or are long
 
     @classmethod
     def of(
@@ -183,13 +185,10 @@ class Section:
         needs: tuple[str, ...] = (),
         parts: tuple[tuple[str, str], ...] = (),
         details: bool = False,
+        printed: bool = True,
     ) -> Callable[[Make], Section]:
         """Declare the section of the page that the decorated function makes."""
-        return lambda make: cls(key, title, lead, make, needs, parts, details)
-
-    @property
-    def printed(self) -> bool:
-        return self.key not in ON_SCREEN
+        return lambda make: cls(key, title, lead, make, needs, parts, details, printed)
 
     @property
     def heading(self) -> str:
@@ -235,24 +234,25 @@ def drawn(figure: Part | None) -> list[Part]:
 
 def table(
     key: str, caption: str, declared: Sequence[Column], rows: pd.DataFrame, full: str = "",
-    *, total: int = 0, otherwise: str = "",
+    *, total: int = 0, otherwise: str = "", paper: Paper = "",
 ) -> list[Part]:  # fmt: skip
     """Show the first rows of a data frame, or `otherwise` if it is empty."""
     columns = present(declared, rows)
     cells = tuple(tuple(each.cell(r) for each in columns) for r in rows.head(MOST).itertuples())
     if cells:
-        return [Part("table", Table(key, caption, columns, cells, total or len(rows), full))]
+        made = Table(key, caption, columns, cells, total or len(rows), full, paper)
+        return [Part("table", made)]
     return [Part("text", otherwise)] * bool(otherwise)
 
 
 def summary(
     key: str, caption: str, found: Summary, rows: pd.DataFrame | None = None, full: str = "",
-    only: str = "",
+    only: str = "", *, paper: Paper = "",
 ) -> list[Part]:  # fmt: skip
     """Show the table of a summary, or some of its rows, or only the named columns."""
     known = {column.name: column for column in found.columns}
     columns = [known[name] for name in only.split()] or found.columns
-    return table(key, caption, columns, found.table if rows is None else rows, full)
+    return table(key, caption, columns, found.table if rows is None else rows, full, paper=paper)
 
 
 def cards(made: Sequence[Card]) -> list[Part]:

@@ -330,7 +330,7 @@ def head(facts: SpanFacts) -> Head:
     return Head.of(facts.sentence, facts.states.values(), actions, doubt)
 
 
-@Section.of("decide", "Decide")
+@Section.of("decide", "Decide", printed=False)
 def decide(facts: SpanFacts) -> list[Part]:
     lead = "Choose the right answer at each place; the most doubtful places come first."
     if not facts.fit.spans.texts:
@@ -373,7 +373,7 @@ def coders(facts: SpanFacts) -> list[Part]:
     return [
         Part("text", say("spans_shares"), "lead"),
         *cards(made),
-        *table("coders", title, columns_of(*shown), order, "coders.csv"),
+        *table("coders", title, columns_of(*shown), order, "coders.csv", paper="flagged"),
     ]
 
 
@@ -425,6 +425,7 @@ def quality(facts: SpanFacts) -> list[Part]:
     "Agreement",
     "F1 of one coder against another, alpha for units, and alpha of tokens. Intervals resample "
     "documents.",
+    printed=False,
 )
 def agreement(facts: SpanFacts) -> list[Part]:
     found = facts.agreement

@@ -14,7 +14,7 @@ from annomodels.cli.loading import estimated, load_fit
 from annomodels.cli.options import Truth, Writing, option
 from annomodels.cli.places import PAGE, check_file
 from annomodels.cli.session import Stages, show_text
-from annomodels.cli.tables import emit_text, loaded, to_json
+from annomodels.cli.tables import emit_text, loaded, note_audit, to_json
 
 
 @as_command(
@@ -71,6 +71,8 @@ def command(
     if output is None:
         return
     of = load_fit(fit)
+    if not true_labels.paths:  # else the page may be from after the audit, too
+        note_audit(fit)
     if is_of_spans(of):
         if others or true_labels.paths or show or text or anonymize or target is not None:
             raise click.UsageError("A page on spans supports only -o and --force.")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     "Agreement",
     "Agreement beyond chance, as observed and as implied by the model for many items like these.",
     needs=("agreement",),
+    printed=False,
 )
 def section(facts: Facts) -> list[Part]:
     title, found = "Agreement coefficients with 95 % intervals", facts.fit.agreement()

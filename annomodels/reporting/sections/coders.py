@@ -48,7 +48,8 @@ MATRIX = (
 def section(facts: Facts) -> list[Part]:
     rows = facts.coders.table
     title, only = "All coders, most notable first", f"coder kind {_right(rows)} advice n"
-    quality = summary("coders", title, facts.coders, facts.coders.seen, "coders.csv", only)
+    rows_of = facts.coders.seen, "coders.csv", only
+    quality = summary("coders", title, facts.coders, *rows_of, paper="flagged")
     lead = "Each card ends with a sentence that you can send."
     lead += f" {MATRIX}" if facts.data.n_labels <= _WIDEST else ""
     first = warning(facts.check)  # already on the first screen

@@ -32,6 +32,7 @@ NEXT_ITEMS = columns_of(
     "Decide",
     "The items whose decision removes the most expected errors come first.",
     needs=("items",),
+    printed=False,
 )
 def decide(facts: Facts) -> list[Part]:
     return [Part("decide", {"keys": min(facts.data.n_labels, _KEYS), "contested": "contested"})]
@@ -67,6 +68,7 @@ def items(facts: Facts) -> list[Part]:
         "gold.csv",
         total=len(rows),
         otherwise="No item is contested.",
+        paper="all",
     )
     return [Part("explorer", shown), *on_paper]
 
@@ -83,7 +85,7 @@ def votes(facts: Facts) -> Column:
     return COLUMNS["votes"].called(kind="text", of=cell)
 
 
-@Section.of("labels-to-buy", "Labels to buy", needs=("next",))
+@Section.of("labels-to-buy", "Labels to buy", needs=("next",), printed=False)
 def labels_to_buy(facts: Facts) -> list[Part]:
     plan, title = facts.following, "Items to label next, largest gain first"
     rows = _by_item(plan.table)

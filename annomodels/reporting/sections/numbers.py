@@ -66,6 +66,7 @@ def head(facts: Facts) -> Head:
     "Agreement on the interval scale: of these coders as observed and as the model implies, of "
     "two new ones, and of the gold standard with the truth.",
     needs=("agreement",),
+    printed=False,
 )
 def agreement(facts: Facts) -> list[Part]:
     found, title = facts.fit.agreement(), "Agreement of these coders and of new ones"
@@ -96,7 +97,8 @@ def coders(facts: Facts) -> list[Part]:
         )
         for measure in _MEASURES
     ]
-    shown = summary("coders", "Coders, most notable first", found, found.seen, "coders.csv")
+    title, of = "Coders, most notable first", (found.seen, "coders.csv")
+    shown = summary("coders", title, found, *of, paper="flagged")
     return [*shown, pair(*pictures), *notes(found.notes, 400)]
 
 
