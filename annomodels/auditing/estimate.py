@@ -31,8 +31,7 @@ from annomodels.data.columns import columns
 from annomodels.data.schema import observed_data
 from annomodels.data.summary import Summary
 from annomodels.errors import AnnotationError, NotApplicable, Option, Verb, valid_seed
-from annomodels.summaries.draws import model_of
-from annomodels.summaries.stacked import Stacked, stacked
+from annomodels.summaries.draws import Stacked, model_of, stacked
 from annomodels.summaries.trust.known_truth import log_loss, to_be_expected
 from annomodels.types import Floats, Ints
 

@@ -28,7 +28,7 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.summaries.draws import estimated
-from annomodels.summaries.gold.coverage import LIMITS
+from annomodels.summaries.gold import LIMITS
 from annomodels.summaries.trust.known_truth import expected_range, to_be_expected
 from annomodels.types import Bools, Floats, Ints
 

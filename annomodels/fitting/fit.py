@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.fitting.plots import FitPlots
-    from annomodels.summaries.gold.coverage import Wrong
+    from annomodels.summaries.gold import Wrong
     from annomodels.summaries.next_labels import By, NextLabels
     from annomodels.summaries.trust.checks import Check
 
@@ -152,7 +152,7 @@ class Fit(Html):
         threshold
             Probability from which an item counts as settled; 0.95 by default.
         """
-        from annomodels.summaries.gold.gold import gold
+        from annomodels.summaries.gold import gold
 
         return self._table(gold, self.wrong_labels(), threshold=threshold)
 
@@ -168,7 +168,7 @@ class Fit(Html):
         truth
             Held-out true labels by item name, to compare with the gold labels.
         """
-        from annomodels.summaries.gold.coverage import wrong_labels
+        from annomodels.summaries.gold import wrong_labels
 
         return self._once(wrong_labels, known=truth)
 
@@ -181,7 +181,7 @@ class Fit(Html):
         truth
             As in :meth:`wrong_labels`.
         """
-        from annomodels.summaries.gold.coverage import coverage
+        from annomodels.summaries.gold import coverage
 
         if truth is not None:
             return coverage(self.tree, self.data, self.wrong_labels(truth))
@@ -249,7 +249,7 @@ class Fit(Html):
         items
             Name of an item, or several; by default those whose gold label overturns a majority.
         """
-        from annomodels.summaries.gold.why import why
+        from annomodels.summaries.why import why
 
         return self._table(why, items=items)
 
@@ -304,7 +304,7 @@ class Fit(Html):
 
         For numbers, return the difficulty of items.
         """
-        from annomodels.summaries.items.items import items
+        from annomodels.summaries.items import items
 
         return self._table(items)
 

@@ -15,7 +15,7 @@ from annomodels.plots.coders import (
     pairwise_heatmap,
 )
 from annomodels.plots.items import difficulty, doubt, prevalence, simplex, values
-from annomodels.plots.svg import inline
+from annomodels.plots.style import inline
 from annomodels.plots.trust import coverage, predictive_votes, ranks
 
 __all__ = [

@@ -19,7 +19,7 @@ from annomodels.reporting.facts import Facts, before_audit
 from annomodels.reporting.methods import folder_of
 from annomodels.reporting.parts import BAR
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.gold.why import contributions, runs
+from annomodels.summaries.why import contributions, runs
 
 if TYPE_CHECKING:
     from annomodels.types import Bools, Floats, Ints

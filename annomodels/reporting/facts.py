@@ -15,7 +15,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, STATES
 from annomodels.models.catalog import is_stack
 from annomodels.reporting.health import Health, health
-from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
+from annomodels.summaries.gold import CURVE, Wrong, as_coders_read, wrong_interval
 from annomodels.summaries.next_labels import withheld
 from annomodels.summaries.trust.known_truth import contradicted, held_back_finding
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from annomodels.data.columns import Cell, Column, present, short
 from annomodels.data.messages import filled
 from annomodels.data.validation import counted
-from annomodels.plots.svg import inline
+from annomodels.plots.style import inline
 from annomodels.reporting.words import MESSAGES, advised
 
 if TYPE_CHECKING:

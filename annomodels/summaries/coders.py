@@ -31,10 +31,10 @@ from annomodels.summaries.draws import (
     model_of,
     n_samples,
     told_by,
+    truth_draws,
 )
 from annomodels.summaries.notes import say
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
-from annomodels.summaries.stacked import truth_draws
 from annomodels.summaries.trust.patterns import consensus, swaps_of
 from annomodels.types import AnyArray, Bools, Floats, Ints
 

@@ -22,18 +22,24 @@ from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders import coders as coders_of
 from annomodels.summaries.coders import flagged
-from annomodels.summaries.draws import SMALLEST, Draws, evenly, only, state_probabilities, thinned
-from annomodels.summaries.gold.coverage import expected_errors
-from annomodels.summaries.gold.gold import OVERCONFIDENT
-from annomodels.summaries.items.items import settled, state_columns, to_decide
+from annomodels.summaries.draws import (
+    SMALLEST,
+    Draws,
+    evenly,
+    only,
+    stacked,
+    state_probabilities,
+    thinned,
+)
+from annomodels.summaries.gold import OVERCONFIDENT, expected_errors
+from annomodels.summaries.items import settled, state_columns, to_decide
 from annomodels.summaries.notes import say
 from annomodels.summaries.skills import entropy_bits, signal
-from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import contradicted, known_truth_finding
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    from annomodels.summaries.stacked import Stacked
+    from annomodels.summaries.draws import Stacked
 
 
 DRAWS = 200

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.summaries.gold.coverage import coverage
+from annomodels.summaries.gold import coverage
 from annomodels.summaries.trust.known_truth import calibration
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.gold.coverage import expected_errors
-from annomodels.summaries.gold.gold import gold
-from annomodels.summaries.gold.why import contributions
+from annomodels.summaries.gold import expected_errors, gold
+from annomodels.summaries.why import contributions
 
 
 def carpenter(make, gold=None):

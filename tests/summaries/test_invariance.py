@@ -7,8 +7,8 @@ import pytest
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.coders import coders
-from annomodels.summaries.gold.gold import gold
-from annomodels.summaries.items.items import items
+from annomodels.summaries.gold import gold
+from annomodels.summaries.items import items
 from annomodels.summaries.trust.predictive import predictive
 
 

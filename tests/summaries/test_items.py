@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 
 from annomodels.limits import STATES
-from annomodels.summaries.items.items import items
+from annomodels.summaries.items import items
 from annomodels.summaries.skills import entropy_bits
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.summaries.items.items import to_decide
+from annomodels.summaries.items import to_decide
 from annomodels.summaries.trust.findings import REVIEW, Finding
 from annomodels.summaries.trust.patterns import consensus, patterns
 

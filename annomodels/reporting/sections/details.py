@@ -25,7 +25,7 @@ from annomodels.reporting.parts import (
     summary,
 )
 from annomodels.reporting.words import listed, say
-from annomodels.summaries.gold.gold import mixture_note
+from annomodels.summaries.gold import mixture_note
 
 MOST_NOTES = 12  # notes on the data
 

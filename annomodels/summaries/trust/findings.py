@@ -168,7 +168,7 @@ def against_gold(
     starts: Ints, coder: Any, label: Any, gold: Any, n_coders: int, n_labels: int
 ) -> AgainstGold:
     """Compare labels, grouped by item with offsets `starts`, with known truth (-1: unknown)."""
-    from annomodels.summaries.gold.why import majority
+    from annomodels.summaries.why import majority
 
     item = np.repeat(np.arange(len(gold)), np.diff(starts))
     mine = gold[item] >= 0

@@ -14,9 +14,8 @@ from annomodels.data.columns import Column, columns
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import KNOWN_TESTED, NOTICED
-from annomodels.summaries.draws import SMALLEST, only, thinned, truth_probabilities
+from annomodels.summaries.draws import SMALLEST, only, stacked, thinned, truth_probabilities
 from annomodels.summaries.notes import say
-from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.findings import MESSAGES, Finding, finding, phrase
 from annomodels.types import Bools, Floats, Ints
 

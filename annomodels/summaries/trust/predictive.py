@@ -31,8 +31,8 @@ from annomodels.summaries.draws import (
     state_probabilities,
     thinned,
 )
-from annomodels.summaries.gold.why import runs
 from annomodels.summaries.trust.findings import MESSAGES, Finding, finding
+from annomodels.summaries.why import runs
 from annomodels.types import Floats, Ints
 
 MOST_VOTES = 10  # votes per item up to which each vote count is a cell

@@ -20,9 +20,9 @@ from annomodels.errors import Option, Verb
 from annomodels.limits import NOTICED
 from annomodels.models.catalog import is_stack
 from annomodels.summaries.draws import Draws, model_of, thinned
-from annomodels.summaries.gold.why import contributions, majority, runs
 from annomodels.summaries.skills import skill
 from annomodels.summaries.trust.findings import Finding, finding, phrase
+from annomodels.summaries.why import contributions, majority, runs
 from annomodels.types import Floats, Ints
 
 # excess correlation of errors within a family, and fewest shared items of a pair

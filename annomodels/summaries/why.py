@@ -14,9 +14,8 @@ from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import columns
 from annomodels.data.names import label_text, places_of
 from annomodels.data.summary import Summary
-from annomodels.summaries.draws import SMALLEST, Draws, interval, per_item, thinned
+from annomodels.summaries.draws import SMALLEST, Draws, interval, per_item, stacked, thinned
 from annomodels.summaries.notes import say
-from annomodels.summaries.stacked import stacked
 from annomodels.types import AnyArray, Bools, Floats, Ints
 
 SHOWN = 5
