@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annomodels.cli.session import current, note
-from annomodels.cli.wrapping import width_of
+from annomodels.cli.session import current, note, width_of
 from annomodels.data.columns import COLUMNS, Column, Kind, explained, present
 from annomodels.data.validation import counted
 from annomodels.data.widths import size

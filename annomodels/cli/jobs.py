@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -42,7 +43,6 @@ from annomodels.cli.sampling import (
     verdict_lines,
 )
 from annomodels.cli.session import Stages, current, note, say, say_notes, show_text, warn
-from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.spans import FILES as SPAN_FILES
 from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
 from annomodels.cli.tables import (
@@ -56,18 +56,25 @@ from annomodels.cli.tables import (
     with_left_out,
 )
 from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import decisions_of, entries_of, truths_of
 from annomodels.io.span_builder import Spans
+from annomodels.io.tables.table import TextRows, text_of
 from annomodels.models.base import Model
 from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
-from annomodels.reporting.facts import Facts, Shown
-from annomodels.reporting.health import findings
+from annomodels.reporting.facts import Facts, Shown, findings
 from annomodels.reporting.overall import fits_methods, index_page, row_of
 from annomodels.reporting.page import page, write
 from annomodels.reporting.spans import SpanFacts
 from annomodels.scale.scanned import Scanned
+
+if TYPE_CHECKING:
+    from annomodels.fitting.fit import Fit
+    from annomodels.reporting.facts import Shown
+
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 REPORT, EFFECTS, NEXT = "report.html", "effects.csv", "next.csv"
@@ -317,3 +324,61 @@ def _taught(paths: Sequence[str], labels: Annotations) -> Annotations:
     known = {labels.items[i]: labels.labels[k] for i, k in enumerate(codes) if k >= 0}
     known |= joined(paths, labels, decisions_of)
     return labels.with_truth(known) if known else labels
+
+
+SHOWN = "shown.csv"
+
+
+def shown_from(
+    path: str, data: Any, text: str | None, columns: Sequence[str], item: Any = None
+) -> Shown:
+    """Read columns of a table, by the items of the data."""
+    from annomodels.io.mappings import item_columns
+    from annomodels.reporting.facts import Shown
+
+    wanted = list(dict.fromkeys([*([] if text is None else [text]), *columns]))
+    cells = item_columns(path, wanted, item)
+    names = {label_text(name): name for name in data.items}
+    if not any(name in names for column in cells.values() for name in column):
+        what = "None of the items of the table is in the data."
+        raise AnnotationError(
+            Problem(what, path, f"Name the column of the items: {Option('item')}.")
+        )
+    found = {
+        column: {names[name]: cell for name, cell in by_item.items() if name in names}
+        for column, by_item in cells.items()
+    }
+    return Shown(found[text] if text is not None else {}, {name: found[name] for name in columns})
+
+
+def keep(shown: Shown, folder: Path) -> None:
+    """Write the columns next to the fit, where ``annomodels report`` reads them."""
+    columns = dict(shown.columns)
+    items = list(dict.fromkeys(name for column in columns.values() for name in column))
+    rows = [
+        [label_text(name), *(column.get(name, "") for column in columns.values())] for name in items
+    ]
+    text = text_of([["item", *columns], *rows])
+    write_texts(folder, {SHOWN: text})
+
+
+def kept(fit_path: str, data: object) -> Shown | None:
+    """Read the columns stored next to a fit; None if there are none."""
+    folder = Path(fit_path) if Path(fit_path).is_dir() else Path(fit_path).parent
+    path = folder / SHOWN
+    if not path.is_file():
+        return None
+    header = TextRows(path.read_text("utf-8"), SHOWN, ",").head(1)[0]
+    return shown_from(str(path), data, None, header[1:], "item")
+
+
+def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
+    """Read the columns again from the label file that the command of a fit named."""
+    data, source = fit.data, str(getattr(fit.data, "source", ""))
+    words = shlex.split(str(fit.tree.attrs.get("command", "")))
+    source = next((word for word in words if Path(word).name == source), source)
+    if not Path(source).is_file():
+        what = "The file of the labels is not here, so its columns cannot be read."
+        remedy = "Run this in the folder of the file, or give the columns to annomodels run."
+        raise AnnotationError(Problem(what, source or "the fit", remedy))
+    return shown_from(source, data, text, columns)

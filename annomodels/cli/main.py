@@ -20,8 +20,7 @@ import click
 from annomodels.cli import leave_at_once
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.keys import list_choices
-from annomodels.cli.session import Session, close_quietly, show_text, spell, warn
-from annomodels.cli.wrapping import wrapped
+from annomodels.cli.session import Session, close_quietly, show_text, spell, warn, wrapped
 from annomodels.data.widths import size
 from annomodels.errors import meant, printable, spelled_by
 

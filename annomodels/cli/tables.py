@@ -226,7 +226,7 @@ def _rows(table: pd.DataFrame) -> Iterable[tuple[object, ...]]:
 
 
 def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
-    from annomodels.reporting.prose import escaped
+    from annomodels.reporting.words import escaped
 
     def line(cells: Iterable[str]) -> str:
         safe = (escaped(text) for text in cells)
@@ -237,7 +237,7 @@ def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> s
 
 
 def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
-    from annomodels.reporting.prose import latex
+    from annomodels.reporting.words import latex
 
     def line(cells: Iterable[str]) -> str:
         return " & ".join(latex(" ".join(text.split())) for text in cells) + r" \\"

@@ -14,7 +14,7 @@ from annomodels.data.columns import chance, decimal, percent
 from annomodels.data.validation import counted
 from annomodels.models.catalog import is_stack
 from annomodels.reporting.facts import Facts, facts_of
-from annomodels.reporting.prose import (
+from annomodels.reporting.words import (
     Source,
     as_latex,
     as_markdown,
@@ -22,17 +22,15 @@ from annomodels.reporting.prose import (
     by_doi,
     cite,
     cited_in,
+    interval,
     latex,
+    listed,
     markdown_table,
     name,
-    sources_of,
-)
-from annomodels.reporting.words import (
-    interval,
-    listed,
     number,
     say,
     share_interval,
+    sources_of,
     with_interval,
 )
 
@@ -99,7 +97,7 @@ def references(fit: Fit | Facts) -> list[Source]:
 
 
 def paragraphs(fit: Fit | Facts) -> list[str]:
-    """Return the paragraphs, with marks for citations; see :mod:`annomodels.reporting.prose`."""
+    """Return the paragraphs, with marks for citations; see :mod:`annomodels.reporting.words`."""
     facts = facts_of(fit)
     agreed = [_agreement(facts)] if facts.has("agreement") else []
     model = " ".join(_model(facts))

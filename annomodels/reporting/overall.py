@@ -16,8 +16,18 @@ from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.methods import document, paragraphs, references, source_key
 from annomodels.reporting.page import basics, template
 from annomodels.reporting.parts import BADGES
-from annomodels.reporting.prose import as_markdown, cite, cited_in, markdown_table, name, sources_of
-from annomodels.reporting.words import listed, say, share_interval, with_interval
+from annomodels.reporting.words import (
+    as_markdown,
+    cite,
+    cited_in,
+    listed,
+    markdown_table,
+    name,
+    say,
+    share_interval,
+    sources_of,
+    with_interval,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

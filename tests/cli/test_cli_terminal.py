@@ -237,7 +237,7 @@ def test_coreference(columns: int, tmp_path: Path, monkeypatch) -> None:
 
 def test_the_width_is_that_of_the_terminal(monkeypatch) -> None:
     pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
-    from annomodels.cli.wrapping import width_of
+    from annomodels.cli.session import width_of
 
     leader, follower = pty.openpty()
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -18,7 +18,7 @@ from annomodels.reporting.head import head
 from annomodels.reporting.methods import methods, off, panel, results
 from annomodels.reporting.page import page
 from annomodels.reporting.parts import badge_of
-from annomodels.reporting.sections.audit import tables
+from annomodels.reporting.sections.details import tables
 from annomodels.summaries.trust.findings import TESTED
 from annomodels.summaries.trust.known_truth import known_truth_finding, to_be_expected
 

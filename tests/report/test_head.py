@@ -23,7 +23,7 @@ from annomodels.reporting.explorer import ROOM, payload, queue
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.head import _price, head, sentence
 from annomodels.reporting.sections.details import distance
-from annomodels.reporting.sections.items import labels_to_buy
+from annomodels.reporting.sections.results import labels_to_buy
 from annomodels.summaries.gold import as_coders_read
 
 pytestmark = pytest.mark.slow

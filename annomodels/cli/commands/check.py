@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.io.reading import Questions
     from annomodels.planning.advise import Use
-    from annomodels.reporting.health import Counted
+    from annomodels.reporting.facts import Counted
 
 COUNTS = ("items", "coders", "labels given", "different labels", "repeated labels")
 QUESTIONS = columns(
@@ -63,7 +63,7 @@ def _one(data: str, fit: str | None, reading: Reading, writing: Writing) -> None
     import pandas as pd
 
     from annomodels.planning.advise import advise, supports
-    from annomodels.reporting.health import findings
+    from annomodels.reporting.facts import findings
 
     read = load_any(data, reading)
     if isinstance(read, Spans):
@@ -99,7 +99,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     import pandas as pd
 
     from annomodels.planning.advise import sentence, supports
-    from annomodels.reporting.health import findings
+    from annomodels.reporting.facts import findings
 
     checks = {question: findings(labels) for question, labels in found.items()}
     uses = {question: supports(labels) for question, labels in found.items()}

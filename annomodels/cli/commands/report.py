@@ -52,9 +52,8 @@ def command(
     from the fit and the decisions.
     """
     from annomodels.auditing.spans import is_of_spans
-    from annomodels.cli.jobs import files_of
+    from annomodels.cli.jobs import again, files_of, kept
     from annomodels.cli.loading import joined, sorted_truth
-    from annomodels.cli.shown import again, kept
     from annomodels.cli.spans import files_of as files_of_spans
     from annomodels.io.mappings import decisions_of, entries_of, truths_of
     from annomodels.reporting.anonymous import anonymized
