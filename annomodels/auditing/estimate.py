@@ -27,7 +27,6 @@ from annomodels.auditing.tables import (
     slices,
     systems,
 )
-from annomodels.data.columns import columns
 from annomodels.data.schema import observed_data
 from annomodels.data.summary import Summary
 from annomodels.errors import AnnotationError, NotApplicable, Option, Verb, valid_seed
@@ -401,7 +400,7 @@ def estimate(
         tables.overall(),
         tables.draws(),
         (*notes, *tables.sentences()),
-        columns=(*columns("quantity label"), *SHOWN["overall"]),
+        columns=SHOWN["overall"],
         thresholds=tables.thresholds(),
         coders=coders(tables, share, n),
         classes=classes(tables),

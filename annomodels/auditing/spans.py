@@ -14,7 +14,6 @@ from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.design import Design, Items, Strata, say
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.tables import over
-from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, NotApplicable, Option
@@ -164,7 +163,7 @@ def estimate_spans(
         pd.DataFrame(rows, columns=names.split()),
         xr.Dataset({name: ("draw", values) for name, values in draws.items()}),
         tuple(notes),
-        (*columns("quantity"), *SHOWN["overall"]),
+        SHOWN["overall"],
     )
 
 

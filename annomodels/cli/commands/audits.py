@@ -16,7 +16,6 @@ from annomodels.cli.options import COUNT, Truth, Writing, option, split_words
 from annomodels.cli.session import note, say_notes
 from annomodels.cli.spans import estimate_of_spans
 from annomodels.cli.tables import emit
-from annomodels.data.columns import columns
 from annomodels.data.names import label_text
 from annomodels.spans.fit import SpanFit
 
@@ -24,13 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.auditing.estimate import Estimate
-
-ABOUT = {
-    "overall": "quantity label",
-    "slices": "by slice quantity label",
-    "differences": "by first second quantity label",
-}
-"""First columns of tables in which several columns identify a row."""
 
 
 @as_command(
@@ -208,8 +200,7 @@ def estimate(
                 f"note: no {name} in {items} for {rest:,} of {len(names):,} items: they count in "
                 "the estimate for all items, but are in no slice."
             )
-    short = columns(ABOUT.get(shown, ""), *SHOWN[shown])
-    emit(_table(found, shown, label), writing, f"Estimate: {shown}", short)
+    emit(_table(found, shown, label), writing, f"Estimate: {shown}", SHOWN[shown])
     return gate_code(failures)
 
 

@@ -218,7 +218,7 @@ FIRST: dict[str, tuple[Column, ...]] = {
         CLASS,
     ),
 }
-"""First columns of tables in which several columns identify a row."""
+"""First columns on the page of tables in which several columns identify a row."""
 
 
 @Section.of(
@@ -275,7 +275,7 @@ def _quantity(row: Any) -> str:
 def tables(found: Estimate) -> dict[str, list[Part]]:
     """Return the tables of an audit; coders with most labels and certain differences first."""
     way = audit_way(found)
-    value, *rest = SHOWN["overall"]
+    _, _, value, *rest = SHOWN["overall"]
     quantity = Column("quantity", "What", "name", of=_quantity)
     overall = quantity, value.called(way.removeprefix("the ").capitalize()), *rest
     titles = {
@@ -291,9 +291,11 @@ def tables(found: Estimate) -> dict[str, list[Part]]:
     if len(found.differences):
         doubt = -(found.differences["p_higher"] - 0.5).abs().to_numpy()
         rows["differences"] = found.differences.iloc[np.argsort(doubt, kind="stable")]
+    shown = {key: SHOWN[key] for key in titles}
+    for key, first in FIRST.items():
+        shown[key] = (*first, *(column for column in SHOWN[key] if column.numeric))
     made = {
-        key: table(f"audited-{key}", title, (*FIRST.get(key, ()), *SHOWN[key]), rows[key])
-        for key, title in titles.items()
+        key: table(f"audited-{key}", title, shown[key], rows[key]) for key, title in titles.items()
     }
     title = "Estimates of the audit and of the model"
     return {"overall": table("audited-overall", title, overall, found.table), **made}
