@@ -29,6 +29,7 @@ from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.summaries.draws import estimated
 from annomodels.summaries.gold import LIMITS
+from annomodels.summaries.notes import listed
 from annomodels.summaries.trust.known_truth import expected_range, to_be_expected
 from annomodels.types import Bools, Floats, Ints
 
@@ -284,8 +285,7 @@ class Tables:
             if not least <= self.estimator.told(label)[part].mean() <= most:
                 name = "the number of wrong labels"
                 names.append(name if label < 0 else f"the share of {label_text(labels[label])}")
-        of = " and".join(", ".join(names).rsplit(",", 1))
-        against = [say("contradicted", of=of)] if names else []
+        against = [say("contradicted", of=listed(names, len(names)))] if names else []
         return [*against, say("wrong", n=n, wrong=wrong, expected=said)]
 
 

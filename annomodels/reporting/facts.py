@@ -286,9 +286,7 @@ _BY_CHANCE = "Coders agree no more than by chance: these labels may not depend o
 @dataclass(frozen=True)
 class Spread:
     least: int
-    quarter: float
     median: float
-    three_quarters: float
     most: int
 
     @classmethod
@@ -296,35 +294,23 @@ class Spread:
         """Summarize counts from the frequencies of 0, 1, 2, ..., shape [count].
 
         >>> Spread.of(np.bincount([1, 2, 2, 3, 7]))
-        Spread(least=1, quarter=2.0, median=2.0, three_quarters=3.0, most=7)
+        Spread(least=1, median=2.0, most=7)
         """
-        ends = np.cumsum(units)
+        used, ends = np.flatnonzero(units), np.cumsum(units)
+        middle = np.array([ends[-1] - 1, ends[-1]]) // 2  # the same place if their number is odd
+        median = np.searchsorted(ends, middle, side="right").mean()
+        return cls(int(used[0]), float(median), int(used[-1]))
 
-        def at(share: float) -> float:
-            place = share * (int(ends[-1]) - 1)
-            low, high = (
-                int(np.searchsorted(ends, end, side="right"))
-                for end in (np.floor(place), np.ceil(place))
-            )
-            return float(low + (place - np.floor(place)) * (high - low))
-
-        used = np.flatnonzero(units)
-        return cls(int(used[0]), at(0.25), at(0.5), at(0.75), int(used[-1]))
-
-    def told(self, *, middle: bool = False) -> str:
-        """Return range and median as text, with the middle half on request.
+    def told(self) -> str:
+        """Return range and median as text.
 
         >>> Spread.of(np.bincount([1, 2])).told(), Spread.of(np.bincount([3, 3])).told()
         ('1 to 2, median 1.5', '3')
         """
         if self.least == self.most:
             return f"{self.least:,}"
-        low, middle_one, high = (
-            f"{value:,.1f}".removesuffix(".0")
-            for value in (self.quarter, self.median, self.three_quarters)
-        )
-        half = f", middle half {low} to {high}" * middle
-        return f"{self.least:,} to {self.most:,}, median {middle_one}{half}"
+        median = f"{self.median:,.1f}".removesuffix(".0")
+        return f"{self.least:,} to {self.most:,}, median {median}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,8 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.parts import cards as carded
-from annomodels.reporting.words import MESSAGES, coders_listed, listed, say, with_interval
+from annomodels.reporting.words import MESSAGES, coders_listed, say, with_interval
+from annomodels.summaries.notes import listed
 
 if TYPE_CHECKING:
     import pandas as pd

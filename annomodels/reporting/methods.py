@@ -24,7 +24,6 @@ from annomodels.reporting.words import (
     cited_in,
     interval,
     latex,
-    listed,
     markdown_table,
     name,
     number,
@@ -33,6 +32,7 @@ from annomodels.reporting.words import (
     sources_of,
     with_interval,
 )
+from annomodels.summaries.notes import listed
 
 if TYPE_CHECKING:
     import pandas as pd

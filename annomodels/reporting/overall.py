@@ -20,7 +20,6 @@ from annomodels.reporting.words import (
     as_markdown,
     cite,
     cited_in,
-    listed,
     markdown_table,
     name,
     say,
@@ -28,6 +27,7 @@ from annomodels.reporting.words import (
     sources_of,
     with_interval,
 )
+from annomodels.summaries.notes import listed
 
 if TYPE_CHECKING:
     import pandas as pd

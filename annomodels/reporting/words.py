@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from annomodels.data.columns import clean, decimal, percent, short
 from annomodels.data.messages import messages_beside, note
 from annomodels.data.names import label_text
+from annomodels.summaries.notes import listed
 from annomodels.summaries.trust.known_truth import jeffreys
 
 if TYPE_CHECKING:
@@ -95,17 +96,6 @@ def share_interval(k: int, n: int) -> str:
     '97.0 % to 98.9 %'
     """
     return " to ".join(map(percent, jeffreys(k, n)))
-
-
-def listed(names: list[str], most: int = 3) -> str:
-    """List names in a sentence, only the first ones of many.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
-    ('a', 'a and b', 'a, b, c and 2 more')
-    """
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def coders_listed(names: Iterable[str]) -> str:

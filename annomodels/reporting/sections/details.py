@@ -45,8 +45,9 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.sections.results import pictures
-from annomodels.reporting.words import MESSAGES, as_markdown, listed, say, unescaped
+from annomodels.reporting.words import MESSAGES, as_markdown, say, unescaped
 from annomodels.summaries.gold import mixture_note
+from annomodels.summaries.notes import listed
 from annomodels.summaries.trust.predictive import BY_CHANCE, FITS
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def sizes(facts: Facts) -> Rows:
     else:
         labels = "Label set", f"{data.n_labels:,}", _names(data.labels, 4)
     return [
-        ("Items", f"{data.n_items:,}", f"{counts.per_item.told(middle=True)} labels per item"),
-        ("Coders", f"{data.n_coders:,}", f"{counts.per_coder.told(middle=True)} labels per coder"),
+        ("Items", f"{data.n_items:,}", f"{counts.per_item.told()} labels per item"),
+        ("Coders", f"{data.n_coders:,}", f"{counts.per_coder.told()} labels per coder"),
         labels,
         (
             "Labels given",

@@ -38,8 +38,9 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.parts import cards as carded
-from annomodels.reporting.words import listed, say, share_with
+from annomodels.reporting.words import say, share_with
 from annomodels.summaries.labels import LEFT_OUT
+from annomodels.summaries.notes import listed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:

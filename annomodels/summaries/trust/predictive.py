@@ -209,16 +209,11 @@ COLUMNS = columns(
 )
 
 
-def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
-    """Compare the labels with labels replicated from the model by the same coders."""
+def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Finding]]:
+    """Compare the labels with replicates from the model, as a summary and findings per aspect."""
     # p_value: proportion of replicates at or above the observed value, ties half; for chi-square,
     # errors and rows of coders only small values count. Gelman, Meng & Stern 1996, Statistica
     # Sinica 6, 733-807.
-    return aspects(tree, data, seed)[0]
-
-
-def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Finding]]:
-    """Return the summary of :func:`predictive`, and a finding for each aspect of the data."""
     design = Design(data)
     rng = np.random.default_rng(seed)
     draws = thinned(tree, data, int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS)))

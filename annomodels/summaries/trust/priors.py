@@ -36,6 +36,7 @@ from annomodels.summaries.draws import (
     thinned,
     truth_probabilities,
 )
+from annomodels.summaries.notes import listed
 from annomodels.summaries.trust.findings import Finding, finding, phrase
 from annomodels.summaries.trust.held_out import power_sensitivity, smoothed
 from annomodels.summaries.trust.patterns import consensus
@@ -204,8 +205,7 @@ def _table(
 
 
 def _scaled(priors: Sequence[str], weights: _Weights) -> str:
-    told = [name.replace("_", " ") for name in priors]
-    of = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+    of = listed([name.replace("_", " ") for name in priors], len(priors))
     code = "reweighted" if weights.reliable else "first_order"
     return say(code, of=of, weaker=WEAKER, stronger=STRONGER)
 
