@@ -25,11 +25,11 @@ from annomodels.plots import style
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
     MOST_CARDS,
-    Action,
     Card,
     Head,
     Part,
     Section,
+    action,
     drawn,
     notes,
     picture,
@@ -384,33 +384,21 @@ def head(facts: LinkFacts) -> Head:
     rows: Any = facts.agreement.table.set_index("coefficient")
     kappa = rows.loc["pair_kappa"]
     looks = ("settled", "decided", "open", "contested")
-    bar = [(css, n, name) for css, (name, n) in zip(looks, kinds.items(), strict=True)]
-    total = sum(n for _, n, _ in bar)
+    total = sum(kinds.values())
     if not math.isfinite(kappa.value):
         sentence = "No text has two mentions that two coders share, so there is nothing to compare."
     else:
         n, ends = total - kinds["one reading"], with_interval(kappa.value, kappa.low, kappa.high)
         sentence = str(say("coders_differ", n=n, of=total, kappa=ends))
     doubt = _warning(facts, rows["value"]["mention_f1"])
-    return Head(sentence, bar, _actions(facts, kinds), doubt)
-
-
-def _actions(facts: LinkFacts, kinds: dict[str, int]) -> list[Action]:
-    out = []
-    if two := kinds["two readings"]:
-        about = "with two readings: fix the guideline if it is silent"
-        out.append(Action("#places", f"Read {counted(two, 'place')}", about, "two readings"))
-    below = facts.coders.table.query(f"p_below > {DIFFERS}")
-    if len(below):
-        about = "they agree less with the others than these do with each other"
-        out.append(Action("#coders-section", f"Talk to {coders_listed(below['coder'])}", about))
-    if alone := kinds["one coder differs"]:
-        about = "one coder differs from all others; either may be right"
-        only = "one coder differs"
-        out.append(Action("#places", f"Check {counted(alone, 'place')}", about, only))
-    if facts.fit is not None:
-        out.append(Action("#silver-section", "Check the silver chains", "weakest link first"))
-    return out
+    below = facts.coders.table.query(f"p_below > {DIFFERS}")["coder"]
+    actions = [
+        action("read_places", kinds["two readings"]),
+        action("coders_of_chains", len(below), names=coders_listed(below)),
+        action("check_places", kinds["one coder differs"]),
+        action("check_chains", facts.fit is not None),
+    ]
+    return Head.of(sentence, kinds.values(), actions, doubt, dict(zip(looks, kinds, strict=True)))
 
 
 def _warning(facts: LinkFacts, mention_f1: float) -> str:
@@ -424,12 +412,11 @@ def _warning(facts: LinkFacts, mention_f1: float) -> str:
 def _head_of_fit(facts: LinkFacts) -> Head:
     assert facts.fit is not None
     counts = facts.fit.mentions().table["readings"].value_counts()
-    one, several, none = (int(counts.get(kind, 0)) for kind in ("one", "several", "none"))
-    bar = [("settled", one, "one reading"), ("contested", several, "several readings"),
-           ("open", none, "none of those given")]  # fmt: skip
-    sentence = say("several_readings", several=several, n=facts.fit.data.n_items)
-    actions = [Action("#silver-section", "Check the silver chains", "weakest link first")]
-    return Head(sentence, bar, actions, warning(facts.fit.check()))
+    states = [int(counts.get(kind, 0)) for kind in ("one", "several", "none")]
+    bar = {"settled": "one reading", "contested": "several readings", "open": "none of those given"}
+    sentence = say("several_readings", several=states[1], n=facts.fit.data.n_items)
+    actions = [action("check_chains", 1)]
+    return Head.of(sentence, states, actions, warning(facts.fit.check()), bar)
 
 
 @Section.of("data", "Texts", needs=("texts",), details=True)

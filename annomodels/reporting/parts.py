@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -104,6 +104,12 @@ class Action(NamedTuple):
     only: str = ""  # kind of places to filter the list by
 
 
+def action(code: str, n: int, /, **words: object) -> Action | None:
+    """Return an action with its texts in the messages; None if it concerns nothing."""
+    texts = MESSAGES["actions"][code].items()
+    return Action(**{name: filled(text, n=n, **words) for name, text in texts}) if n else None
+
+
 BAR = {
     "settled": "settled", "open": "need labels", "contested": "contested", "decided": "decided",
 }  # fmt: skip
@@ -123,12 +129,13 @@ class Head(NamedTuple):
         cls,
         sentence: str,
         states: Iterable[int],
-        actions: Sequence[Action],
+        actions: Iterable[Action | None],
         warning: str = "",
+        bar: Mapping[str, str] = BAR,
     ) -> Head:
         """Return the first screen, given the number of items in each state."""
-        bar = [(css, n, name) for (css, name), n in zip(BAR.items(), states, strict=True)]
-        return cls(sentence, bar, actions, warning)
+        shown = [(css, n, name) for (css, name), n in zip(bar.items(), states, strict=True)]
+        return cls(sentence, shown, list(filter(None, actions)), warning)
 
     @property
     def shown(self) -> list[tuple[str, int, str, float]]:

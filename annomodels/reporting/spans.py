@@ -19,11 +19,11 @@ from annomodels.reporting.methods import folder_in
 from annomodels.reporting.parts import (
     BAR,
     MOST_CARDS,
-    Action,
     Card,
     Head,
     Part,
     Section,
+    action,
     cards,
     notes,
     summary,
@@ -308,23 +308,14 @@ _SHARES = {
 
 
 def head(facts: SpanFacts) -> Head:
-    actions = []
-    doubtful = facts.states["contested"] or facts.states["needs labels"]
-    if doubtful:
-        about = "coders differ on the border, on the label, or on whether there is a span"
-        actions.append(Action("#decide", f"Decide {counted(doubtful, 'place')}", about))
-    if len(facts.alone):
-        about = "found by one coder and probably right"
-        title = f"Check {counted(len(facts.alone), 'span')}"
-        actions.append(Action("#alone-section", title, about))
     rows = facts.coders.table
-    asked = rows[~rows["advice"].str.startswith("ask")]
-    if len(asked):
-        title = f"Talk to {coders_listed(asked['coder'])}"
-        actions.append(Action("#coders-section", title, "their spans differ most from the others"))
-    if facts.estimate is None:
-        about = "a random sample shows errors that all coders share"
-        actions.append(Action("#quality-section", "Audit documents", about))
+    asked = rows["coder"][~rows["advice"].str.startswith("ask")]
+    actions = [
+        action("decide_places", facts.states["contested"] or facts.states["needs labels"]),
+        action("check_alone", len(facts.alone)),
+        action("coders_of_spans", len(asked), names=coders_listed(asked)),
+        action("audit_documents", facts.estimate is None),
+    ]
     verdict, why = facts.verdict
     doubt = why if verdict == "needs review" else ""
     return Head.of(facts.sentence, facts.states.values(), actions, doubt)

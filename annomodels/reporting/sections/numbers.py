@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 from annomodels import plots
 from annomodels.data.columns import COLUMNS, columns
-from annomodels.data.validation import counted
 from annomodels.limits import STATES
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
-    Action,
     Head,
     Part,
     Section,
+    action,
     box,
     notes,
     pair,
@@ -45,18 +44,12 @@ def head(facts: Facts) -> Head:
     states = {word: int((gold["state"] == word).sum()) for word in STATES}
     bad = facts.coders.table
     bad = bad[bad["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
-    names = list(bad["coder"])
     sentence = say("value_known", sd=gold["sd"].median(), spread=gold["value"].std())
-    actions = []
-    if contested := states["contested"]:
-        about = "coders differ more there than elsewhere"
-        actions.append(Action("#items-section", f"Read {counted(contested, 'item')}", about))
-    if few := states["needs labels"]:
-        about = "one for each item with too few labels"
-        actions.append(Action("#items-section", f"Buy {counted(few, 'label')}", about))
-    if names:
-        about = "they reverse the scale, or their numbers carry little information"
-        actions.append(Action("#coders-section", f"Talk to {coders_listed(names)}", about))
+    actions = [
+        action("read_contested", states["contested"]),
+        action("buy_thin", states["needs labels"]),
+        action("coders_of_numbers", len(bad), names=coders_listed(bad["coder"])),
+    ]
     return Head.of(sentence, states.values(), actions, warning(facts.check))
 
 
