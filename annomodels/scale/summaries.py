@@ -110,7 +110,7 @@ def unanimous(data: Scanned) -> int:
 def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:
     """Return the table of :func:`annomodels.summaries.coders.coders` from counts."""
     shell = data.shell()
-    found = in_memory.coders(tree, shell, target=target)
+    found = in_memory(tree, shell, target=target)
     if not data.unanswered.any():
         return found
     table = found.table.assign(dont_know=data.unanswered.sum(axis=0))
