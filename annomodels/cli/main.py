@@ -48,6 +48,7 @@ FILES = {
     **dict.fromkeys(("gold", "coders", "compare"), "tables"),
     **dict.fromkeys(("audit", "estimate"), "audits"),
     **dict.fromkeys(("simulate", "design"), "planning"),
+    **dict.fromkeys(("convert", "datasets"), "data"),
 }
 
 EPILOG = """\b

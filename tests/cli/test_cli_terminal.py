@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annomodels.cli import drawing
+from annomodels.cli import tables
 from annomodels.cli.main import COMMANDS
 from annomodels.data.columns import Column, columns
 from annomodels.data.widths import size
@@ -201,9 +201,9 @@ def test_any_table_keeps_its_names_and_its_width(monkeypatch, capsys) -> None:
             "item": [one, "x"], "n": [12, 1], "label": [other, "y"], "other": [0.123, np.nan],
             "reason": ["some words " * 5, ""], "votes": ["neg 3", ""],
         })  # fmt: skip
-        monkeypatch.setattr(drawing, "width_of", lambda _, width=width: width)
+        monkeypatch.setattr(tables, "width_of", lambda _, width=width: width)
         for wide in (False, True):
-            drawing.draw(table, short=short, wide=wide)
+            tables.draw(table, short=short, wide=wide)
             out, err = capsys.readouterr()
             assert not fits_in(out.split("\n"), width)
             assert one in out.split()

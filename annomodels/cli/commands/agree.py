@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.gate import gate_code, gate_failures, parse_gates, unknown
+from annomodels.cli.exits import gate_code, gate_failures, parse_gates, unknown
 from annomodels.cli.loading import done_each, load_any, load_each, several
 from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import Stages, note, say, say_notes

@@ -10,7 +10,7 @@ import click
 from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.spans import refuse_of_spans
 from annomodels.cli.declared import as_command
-from annomodels.cli.gate import gate_code, gate_failures, parse_gates
+from annomodels.cli.exits import gate_code, gate_failures, parse_gates
 from annomodels.cli.loading import design_of, estimated, load_fit
 from annomodels.cli.options import COUNT, Truth, Writing, option, split_words
 from annomodels.cli.session import note, say_notes

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.exits import DONE, UNTRUSTED
-from annomodels.cli.gate import gate_code, gate_failures, parse_gates
+from annomodels.cli.exits import DONE, UNTRUSTED, gate_code, gate_failures, parse_gates
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import (
     COUNT,
