@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from annomodels.data.columns import Column
     from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
     from annomodels.io.writers.catalog import Writer
