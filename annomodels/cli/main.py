@@ -41,15 +41,18 @@ COMMANDS: dict[str, str] = {
     "simulate": "Simulate labels from assumptions.",
     "design": "Plan how many coders and labels a study needs.",
 }
-"""One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
+"""One line of help for each command."""
 
-# commands that share a file
 FILES = {
-    **dict.fromkeys(("gold", "coders", "compare"), "tables"),
-    **dict.fromkeys(("audit", "estimate"), "audits"),
-    **dict.fromkeys(("simulate", "design"), "planning"),
-    **dict.fromkeys(("convert", "datasets"), "data"),
+    "pages": ("run", "report"),
+    "labels": ("check", "agree"),
+    "tables": ("gold", "coders", "next", "compare"),
+    "audits": ("audit", "estimate"),
+    "coref": ("coref",),
+    "data": ("convert", "datasets"),
+    "planning": ("simulate", "design"),
 }
+"""Commands of each file in ``commands``."""
 
 EPILOG = """\b
 Examples:
@@ -68,9 +71,10 @@ Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understoo
 def load_command(name: str) -> click.Command:
     from annomodels.cli.options import documented
 
-    file, function = (FILES[name], name) if name in FILES else (name, "command")
+    file = next(file for file, names in FILES.items() if name in names)
     module = importlib.import_module(f"annomodels.cli.commands.{file}")
-    command: click.Command = getattr(module, function)
+    found = (each for each in vars(module).values() if isinstance(each, click.Command))
+    command = next(each for each in found if each.name == name)
     command.context_class = Context
     if command.help is None and command.callback is not None:  # python -OO drops docstrings
         command.help = documented(command.callback)

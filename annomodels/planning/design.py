@@ -28,6 +28,7 @@ from annomodels.planning.simulate import Workload, assign, simulate
 from annomodels.progress import Progress, reporting, silent
 from annomodels.summaries.coders import new_coders
 from annomodels.summaries.draws import Draws, choices, thinned
+from annomodels.summaries.gold import by_vote_of
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -386,7 +387,7 @@ class Trial(NamedTuple):
 
 def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Trial:
     """Fit simulated data and compare the gold standard with the truth."""
-    voted = vote_accuracy(data, truth)
+    voted = float(by_vote_of(data)[np.arange(data.n_items), truth].mean())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small or one-sided data are intended
         measured = agreement(data, "alpha", draws=ALPHA_DRAWS, seed=seed)
@@ -398,9 +399,3 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
         result = fit(data, model, seed=seed, progress=silent, **RUN)
     label = result.tree["truth"].to_dataset()["p_truth"].values.argmax(axis=1)
     return Trial(float((label == truth).mean()), voted, measured.value, width)
-
-
-def vote_accuracy(data: Annotations, truth: Ints) -> float:
-    """Return the share of right majority votes; a tie counts in part."""
-    best = data.votes == data.votes.max(axis=1, keepdims=True)
-    return float((best[np.arange(data.n_items), truth] / best.sum(axis=1)).mean())

@@ -222,14 +222,6 @@ class Wrong(Html):
         return f"Wrong labels expected among {self.n:,}: gold {gold}, majority vote {vote}"
 
 
-def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
-    """Return expected wrong labels of gold and majority vote (random ties) on unknown items."""
-    unknown = data.known < 0
-    p = p_truth[unknown]
-    by_vote = (p * _by_vote(data)[unknown]).sum(axis=1)
-    return float((1 - p.max(axis=1)).sum()), float((1 - by_vote).sum())
-
-
 def wrong_labels(
     tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any] | None = None
 ) -> Wrong:
@@ -252,7 +244,7 @@ def wrong_labels(
     error = 1.0 - believed[np.arange(len(p)), best]
     errors = np.concatenate([[0.0], error[order].cumsum()])[first]
     gold = float(errors[-1])
-    vote = float((1 - (believed * _by_vote(data)).sum(axis=1))[unknown].sum())
+    vote = float((1 - (believed * by_vote_of(data)).sum(axis=1))[unknown].sum())
     counts, votes = _replicated(tree, data, order, first, best, np.where(unknown, truth, -1))
     # the engine also counted items with two readings by decision
     ends = None if len(at) or two.any() else wrong_interval(tree)
@@ -280,7 +272,7 @@ def wrong_labels(
     )
 
 
-def _by_vote(data: Annotations) -> Floats:
+def by_vote_of(data: Annotations) -> Floats:
     """Return P(majority vote is the label), ties broken at random, shape [item, label]."""
     winners = data.votes == data.votes.max(axis=1, keepdims=True)
     return np.asarray(winners / winners.sum(axis=1, keepdims=True))
@@ -292,7 +284,7 @@ def _replicated(
     """Count wrong gold labels in each set, [draw, point], and wrong votes, [draw]."""
     most = max(40, min(_DRAWS, _CELLS // max(data.n_items * data.n_labels, 1)))
     _, beliefs = truth_draws(tree, data, most)
-    rng, by_vote = np.random.default_rng(0), _by_vote(data)
+    rng, by_vote = np.random.default_rng(0), by_vote_of(data)
     counts, votes = [], []
     for _, p in beliefs:
         truth = np.where(known >= 0, known, choices(p, rng.random(len(p))))

@@ -31,7 +31,7 @@ from annomodels.summaries.draws import (
     state_probabilities,
     thinned,
 )
-from annomodels.summaries.gold import OVERCONFIDENT, expected_errors
+from annomodels.summaries.gold import OVERCONFIDENT
 from annomodels.summaries.items import settled, state_columns, to_decide
 from annomodels.summaries.notes import say
 from annomodels.summaries.skills import entropy_bits, signal
@@ -139,7 +139,7 @@ def next_labels(
     rest = np.setdiff1d(np.arange(len(portions.item)), taken)
     requests = _requests(draws, believe, data, pool, items, portions, taken)
     table = _table(data, p, requests)
-    before = expected_errors(p, data)[0] if by == "gold" else float(spread[data.known < 0].sum())
+    before = float(spread[data.known < 0].sum())
     after = before - float(table["gain"].sum())
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     found = NextLabels(

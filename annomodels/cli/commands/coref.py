@@ -253,7 +253,7 @@ def output_options(command: Command) -> Command:
 @document_options
 @option("--draws", "Number of draws for the intervals.", COUNT, 1000)
 @output_options
-def command(
+def coref(
     files: tuple[str, ...],
     by: By | None,
     model: str | None,

@@ -1,15 +1,16 @@
-"""Tables of saved fits: ``annomodels gold``, ``coders`` and ``compare``."""
+"""Tables of saved fits: ``annomodels gold``, ``coders``, ``next`` and ``compare``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.options import Named, Writing, option
+from annomodels.cli.options import COUNT, Named, Writing, option, split_words
 from annomodels.cli.spans import spans_back
-from annomodels.cli.tables import form_for, gold_back, gold_table, loaded, show
+from annomodels.cli.tables import emit, form_for, gold_back, gold_table, loaded, show
+from annomodels.data.names import label_text
 from annomodels.limits import STATES
 from annomodels.spans.fit import SpanFit
 
@@ -139,3 +140,46 @@ def compare(fits: tuple[str, ...], by: By, writing: Writing) -> None:
     stems = [Path(path).stem for path in fits]
     names = stems if len(set(stems)) == len(stems) else list(fits)
     show(compare(dict(zip(names, map(loaded, fits), strict=True)), by), writing)
+
+
+@as_command(
+    "next out --budget 500 -o next.csv",
+    "next out --coder ana,ben --per-item 2",
+    "next out --by coder",
+    called="next",
+)
+@option("--budget", "Maximum number of labels to ask for.", COUNT, 100)
+@option(
+    "--by",
+    "Content of a row: a label to ask for, or a coder to ask or to train.",
+    ("label", "coder"),
+    "label",
+)
+@option(
+    "--coder coders",
+    "Coders who are available: ana,ben [default: all who are good enough, and new ones].",
+    metavar="A,B,...",
+    callback=split_words,
+)
+@option("--per-item", "Maximum number of further labels per item.", COUNT, 5)
+@option("--per-coder", "Maximum number of labels per coder [default: the busiest coder's].", COUNT)
+@option("--stop", "Minimum expected reduction per label.", click.FloatRange(min=0), 0.01)
+def next_labels(
+    fit: str,
+    budget: int,
+    by: str,
+    coders: tuple[str, ...] | None,
+    writing: Writing,
+    **limits: Any,
+) -> None:
+    """Choose items to label next, and the coders to ask."""
+    from annomodels.summaries.next_labels import WHOM
+
+    found = loaded(fit)
+    names = {label_text(name): name for name in found.data.coders}
+    chosen = None if coders is None else [names.get(word, word) for word in coders]
+    asked = found.next(budget, coders=chosen, **limits)
+    if by == "coder":
+        emit(asked.coders, writing, "Whom to ask", WHOM, notes=asked.notes)
+    else:
+        show(asked, writing)
