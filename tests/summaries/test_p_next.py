@@ -96,7 +96,7 @@ def test_rows_are_distributions_and_name_what_was_asked(small):
 
 
 def test_rows_of_all_pairs_are_refused_where_they_are_too_many(small, monkeypatch):
-    from annomodels.summaries.predicted import p_next as module
+    from annomodels.summaries import p_next as module
 
     monkeypatch.setattr(module, "MOST_ROWS", 100)
     with pytest.raises(NotApplicable, match="60 items by 6 coders are 360 rows"):
