@@ -68,6 +68,11 @@ def assembled(about: Mapping[str, object], rows: Sequence[str]) -> str:
     return inert(f'{_compact(about)[:-1]},"items":[{",".join(rows)}]}}')
 
 
+def chance_of(p: float) -> tuple[float, str]:
+    """Return a short probability, and its text as in all tables."""
+    return round(p, 4), COLUMNS["probability"].written(p).text
+
+
 def rows_with_room(entries: Iterable[list[object]]) -> list[str]:
     """Return the JSON of entries until the page is full."""
     rows: list[str] = []
@@ -170,7 +175,7 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
             label_text(name),
             int(best[i]),
             int(facts.state[i]),
-            [each for k in likely for each in (int(k), _as_written(float(p[i, k])))],
+            [each for k in likely for each in (int(k), *chance_of(float(p[i, k])))],
             votes[data.starts[i] : data.starts[i + 1]].ravel().tolist(),  # coder, label, value
             clean(reasons[i]),
             short(texts.get(name, ""), longest),
@@ -178,22 +183,6 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
         ]
 
     return entry
-
-
-def _as_written(p: float) -> float:
-    """Return a short probability that the page rounds as all tables do.
-
-    >>> _as_written(0.565283), _as_written(0.184999), _as_written(0.125)
-    (0.5653, 0.185, 0.12499999)
-    """
-    text = COLUMNS["probability"].written(p).text
-    near = (round(p, 4), round(p, 6), p, p - 1e-8)
-    return next(x for x in near if COLUMNS["probability"].written(x).text == text and not _tie(x))
-
-
-def _tie(p: float) -> bool:
-    """Return True if a number ties at two digits, which scripts round differently."""
-    return 8 * p % 4 == 1  # 0.125 and 0.625: Python rounds these down
 
 
 def _contributions(facts: Facts, p: Floats) -> Floats:

@@ -14,7 +14,7 @@ from annomodels.data.columns import columns as columns_of
 from annomodels.data.validation import counted
 from annomodels.io.span_builder import GOLD, NONE
 from annomodels.limits import AUDIT_DOCUMENTS, RESULT_DRAWS, RESULT_RHAT, SETTLED, STATES
-from annomodels.reporting.explorer import assembled, follow_up, rows_with_room
+from annomodels.reporting.explorer import assembled, chance_of, follow_up, rows_with_room
 from annomodels.reporting.methods import folder_in
 from annomodels.reporting.parts import (
     BAR,
@@ -255,7 +255,7 @@ def payload(facts: SpanFacts, command: str) -> str:
             if frozenset(marks) not in codes:
                 add(marks)
             votes += [coders.index(who), codes[frozenset(marks)], 0]
-        likely = [x for k, c in enumerate(place.choices) for x in (first + k, round(c.p, 4))]
+        likely = [x for k, c in enumerate(place.choices) for x in (first + k, *chance_of(c.p))]
         before, last = max(0, place.start - AROUND), place.end + AROUND
         context = [
             "… " * (before > 0) + _cleaned(text[before : place.start]),
