@@ -342,7 +342,11 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
             f"--truth {named[0]} is the design of an audit, without true labels. Give the judged "
             "items too: --truth audit.csv."
         )
-    places = [*named, design_of(name), *(Path(path).with_name(DESIGN) for path in answers)]
+    places: list[str | Path] = [
+        *named,
+        design_of(name),
+        *(Path(path).with_name(DESIGN) for path in answers),
+    ]
     designs = {place: drawn_items(place) for place in map(Path, places) if place.is_file()}
     files: dict[str, list[str]] = {"fit": [], "test": [], "audit": []}
     for path in answers:
