@@ -294,8 +294,9 @@ def silver(facts: LinkFacts) -> list[Part]:
     import pandas as pd
 
     assert facts.fit is not None
-    rows = (_in_words if facts.documents else _by_name)(facts, facts.fit)
-    frame = pd.DataFrame(rows, columns=["document", "chain", "mentions", "weakest"])
+    frame = pd.DataFrame(
+        _chains(facts, facts.fit), columns=["document", "chain", "mentions", "weakest"]
+    )
     columns = columns_of(
         COLUMNS["document"].called("Text"),
         Column("chain", "Chain; in brackets, P(next reader makes the link)", "text", width=400),
@@ -308,37 +309,24 @@ def silver(facts: LinkFacts) -> list[Part]:
     return [Part("text", lead, "lead"), *shown]
 
 
-def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:
-    """Return text, words of the mentions, size and weakest link of each chain."""
-    p_next = chains.link_probabilities(fit, facts.documents, "p_next")
-    rows: list[Row] = []
-    for document in chains.silver(fit, facts.documents, facts.at_least):
-        for group in document.layers["silver"].groups:
-            ordered = sorted(group, key=lambda key: (key[1], key[0]))
-            if len(ordered) < 2:
-                continue
-            known = [p_next.get((document.id, key[1])) for key in ordered]
-            parts = [
-                words_of(document, key[1]) + ("" if p is None or not n else f" ({p:.2f})")
-                for n, (key, p) in enumerate(zip(ordered, known, strict=True))
-            ]
-            weakest = min((p for p in known[1:] if p is not None), default=float("nan"))
-            rows.append((document.id, " – ".join(parts), len(ordered), weakest))
-    return rows
-
-
-def _by_name(facts: LinkFacts, fit: Fit) -> list[Row]:
-    """Return the same with names of mentions, for fits without texts."""
+def _chains(facts: LinkFacts, fit: Fit) -> list[Row]:
+    """Return text, mentions, size and weakest link of each chain; in words if there are texts."""
     links = fit.links().table
     p_next = dict(zip(links["item"], links["p_next"], strict=True))
+    words = {
+        name: words_of(document, key[1])
+        for document in facts.documents
+        for name, key in chains.named(document)
+    }
+    place = {name: n for n, name in enumerate(words)}
     rows: list[Row] = []
     for chain, group in fit.chains(facts.at_least).table.groupby("chain"):
-        linked = group["p_link"].notna()
+        linked = set(group["item"][group["p_link"].notna()])
         parts = [
-            f"{item} ({p_next[item]:.2f})" if is_linked else item
-            for item, is_linked in zip(group["item"], linked, strict=True)
+            words.get(item, item) + (f" ({p_next[item]:.2f})" if item in linked else "")
+            for item in sorted(group["item"], key=lambda name: place.get(name, 0))
         ]
-        weakest = min(p_next[item] for item in group["item"][linked])
+        weakest = min(p_next[item] for item in linked)
         rows.append((str(chain).rpartition("#")[0], " – ".join(parts), len(parts), weakest))
     return rows
 
