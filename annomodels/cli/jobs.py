@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -63,18 +63,12 @@ from annomodels.io.mappings import decisions_of, entries_of, truths_of
 from annomodels.io.span_builder import Spans
 from annomodels.io.tables.table import TextRows, text_of
 from annomodels.models.base import Model
-from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown, findings
-from annomodels.reporting.overall import fits_methods, index_page, row_of
-from annomodels.reporting.page import page, write
+from annomodels.reporting.methods import fits_methods, methods
+from annomodels.reporting.page import index_page, page, row_of, write
 from annomodels.reporting.spans import SpanFacts
 from annomodels.scale.scanned import Scanned
-
-if TYPE_CHECKING:
-    from annomodels.fitting.fit import Fit
-    from annomodels.reporting.facts import Shown
-
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 REPORT, EFFECTS, NEXT = "report.html", "effects.csv", "next.csv"
@@ -219,7 +213,7 @@ def write_outputs(job: Job, facts: Facts, beside: Path, names: Sequence[str]) ->
         checked.join()
         facts.fit.check()
         if METHODS in names:
-            write_texts(beside, {METHODS: writing.methods(facts, command)})
+            write_texts(beside, {METHODS: methods(facts, command)})
         stages("making the tables", 1.0)
         if REPORT in names:
             stages("drawing the report", 0.0)

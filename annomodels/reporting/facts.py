@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from annomodels.scale.tally import Tally
     from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.trust.checks import Check
-    from annomodels.types import Ints
 
 
 @dataclass(frozen=True)

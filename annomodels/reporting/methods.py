@@ -1,9 +1,9 @@
-"""Methods section to paste, with numbers, intervals, citations, a table and BibTeX."""
+"""Methods sections to paste, of one question or several: numbers, citations, a table, BibTeX."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.auditing.estimate import Estimate
+    from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
 
 
@@ -414,3 +415,122 @@ def audit_results(facts: Facts) -> str:
     words = {"share": share, "low": low, "high": high, "alone": alone}
     words["ends"] = f" ({ends[0]} to {ends[1]})" * bool(np.isfinite(row["audit_low"]))
     return say("audit_results", drawing=audit_drawing(found), **words)
+
+
+_DATA = ("Question", "Scale", "Items", "Coders", "Labels", "Given")
+
+
+def agreement_methods(
+    questions: Mapping[str, Annotations], table: pd.DataFrame, left_out: Mapping[str, str]
+) -> str:
+    """Write a Markdown methods section about the agreement on several questions."""
+    rows: Any = table.to_dict("records")
+    titles = dict.fromkeys(map(_key, rows))
+    named = [
+        f"{title} {cite(key)}" if (key := source_key(coefficient)) else str(title)
+        for coefficient, title in titles
+    ]
+    texts = [
+        _studied(questions, left_out),
+        say(
+            "agreement_of_each",
+            named=listed(named, len(named)),
+            unit=_resampled(questions),
+            rubin=cite("rubin1981"),
+            cited=cite("krippendorff2019", "artstein2008"),
+            annomodels=cite("annomodels"),
+        ),
+    ]
+    cells = [(*_data(q, data), *_values(rows, q, titles)) for q, data in questions.items()]
+    head = (*_DATA, *(f"{title} [95 %]" for _, title in titles))
+    parts = ["## Agreement by question", markdown_table(head, cells, 2)]
+    return document(texts, parts, sources_of(cited_in(texts)))
+
+
+def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
+    """Write a Markdown methods section about fits of several questions of one study."""
+    facts = {question: facts_of(fit) for question, fit in fits.items()}
+    data = {question: fit.data for question, fit in fits.items()}
+    models: dict[str, list[str]] = {}
+    for question, known in facts.items():
+        models.setdefault(paragraphs(known)[-3], []).append(question)
+    texts = [_studied(data, left_out)]
+    for text, whose in models.items():
+        texts.append(f"For {_named(whose)}: {text}" if len(models) > 1 else text)
+    texts.append(say("alphas_of_each", unit=_resampled(data), rubin=cite("rubin1981")))
+    tables = [f.fit.agreement().table.assign(question=q) for q, f in facts.items()]
+    rows: Any = [row for table in tables for row in table.to_dict("records")]
+    titles = dict.fromkeys(_key(row) for row in rows if row["coefficient"] == "alpha")
+    cells = []
+    sources = sources_of(cited_in(texts[-1:]))
+    for question, known in facts.items():
+        settled = known.settled / known.data.n_items if known.truth == "class" else None
+        cells.append(
+            (
+                *_data(question, data[question]),
+                *_values(rows, question, titles),
+                known.fit.model.name,
+                "" if settled is None else percent(settled, 0),
+                known.check.verdict,
+            )
+        )
+        sources += references(known)
+    alphas = (f"{title} [95 %]" for _, title in titles)
+    head = (*_DATA, *alphas, "Model", "Settled gold labels", "Verdict")
+    own = "For inference and results, see methods.md in the folder of each question."
+    parts = ["## Questions", markdown_table(head, cells, 2)]
+    return document([*texts, own], parts, list(dict.fromkeys(sources)))
+
+
+def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
+    """State the number and size of the questions, and what was left out."""
+    items = _span([data.n_items for data in questions.values()], "item")
+    coders = _span([data.n_coders for data in questions.values()], "coder")
+    named = _named(list(questions))
+    text = str(say("questions", n=len(questions), named=named, items=items, coders=coders))
+    if left_out:
+        listed = "; ".join(f"{name(question)} ({why})" for question, why in left_out.items())
+        text += f" Not analyzed: {listed}."
+    return text
+
+
+def _span(numbers: list[int], word: str) -> str:
+    low, high = min(numbers), max(numbers)
+    return counted(low, word) if low == high else f"{low:,} to {counted(high, word)}"
+
+
+def _named(questions: list[str]) -> str:
+    return listed([name(question) for question in questions], len(questions))
+
+
+def _data(question: str, data: Any) -> tuple[str, ...]:
+    sizes = data.n_items, data.n_coders, data.n_labels, data.n_annotations
+    return (as_markdown(name(question)), data.scale, *(f"{size:,}" for size in sizes))
+
+
+def _values(rows: Any, question: str, titles: Mapping[tuple[str, str], None]) -> list[str]:
+    # the title distinguishes ordinal alpha from nominal alpha
+    found = {_key(row): row for row in rows if row["question"] == question}
+    return [_interval(found[key]) if key in found else "" for key in titles]
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, str]:
+    return row["coefficient"], row["title"]
+
+
+def _resampled(questions: Mapping[str, Annotations]) -> str:
+    """State the resampling unit of the intervals of each question."""
+    units: dict[str, list[str]] = {}
+    for question, data in questions.items():
+        units.setdefault(resampled(data), []).append(question)
+    if len(units) == 1:
+        return next(iter(units))
+    return "; ".join(f"{unit} (for {_named(whose)})" for unit, whose in units.items())
+
+
+def _interval(row: Any) -> str:
+    if not np.isfinite(row["value"]):
+        return "not defined"
+    if not np.isfinite(row["low"]):
+        return decimal(row["value"])
+    return f"{decimal(row['value'])} [{decimal(row['low'])}, {decimal(row['high'])}]"

@@ -22,7 +22,7 @@ from annomodels.coref import document
 from annomodels.data.columns import COLUMNS
 from annomodels.io.mappings import entries_of
 from annomodels.reporting.links import LinkFacts
-from annomodels.reporting.overall import index_page, row_of
+from annomodels.reporting.page import index_page, row_of
 from annomodels.reporting.page import page as page_of
 
 

@@ -457,7 +457,7 @@ def _each_question(
     paper: str | None,
 ) -> list[str]:
     """Write one table of all questions, and the methods text; return the gates that fail."""
-    from annomodels.reporting.overall import agreement_methods
+    from annomodels.reporting.methods import agreement_methods
 
     panels, left_out = done_each(found, measured, "has agreement to measure")
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
