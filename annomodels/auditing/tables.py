@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.auditing.answers import Answers
-from annomodels.auditing.design import places, say
+from annomodels.auditing.design import Design, places, say
 from annomodels.auditing.estimator import (
     ENDS,
     LEVEL,
@@ -34,7 +34,6 @@ from annomodels.summaries.trust.known_truth import expected_range, to_be_expecte
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    from annomodels.auditing.design import Design
     from annomodels.fitting.fit import Fit
 
 WRONG = -1

@@ -59,7 +59,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.fitting.fit import Fit
-from annomodels.io.mappings import decisions_of, entries_of, truths_of
+from annomodels.io.mappings import decisions_of, entries_of, item_columns, truths_of
 from annomodels.io.span_builder import Spans
 from annomodels.io.tables.table import TextRows, text_of
 from annomodels.models.base import Model
@@ -327,9 +327,6 @@ def shown_from(
     path: str, data: Any, text: str | None, columns: Sequence[str], item: Any = None
 ) -> Shown:
     """Read columns of a table, by the items of the data."""
-    from annomodels.io.mappings import item_columns
-    from annomodels.reporting.facts import Shown
-
     wanted = list(dict.fromkeys([*([] if text is None else [text]), *columns]))
     cells = item_columns(path, wanted, item)
     names = {label_text(name): name for name in data.items}

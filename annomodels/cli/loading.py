@@ -15,18 +15,19 @@ import click
 from annomodels.cli.exits import reason_of
 from annomodels.cli.options import Job, Named, Reading, Truth, changed, flag_of
 from annomodels.cli.session import current, note, say_notes, warn
+from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
-from annomodels.io.border import unreadable
+from annomodels.io.border import decoded, raw_bytes, unreadable
+from annomodels.io.objects import json_value
 from annomodels.io.proposals import Proposal
+from annomodels.io.span_builder import Spans
 from annomodels.io.tables.keys import quoted
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
-    from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
     from annomodels.io.reading import Questions
-    from annomodels.io.span_builder import Spans
 
 PREFIX = "dataset:"
 EVERY = "*"  # pattern of all questions
@@ -436,9 +437,6 @@ def joined[T, K: Hashable](
 
 def drawn_items(place: Path) -> set[str]:
     """Return the items of a design; empty for other files, which are refused later."""
-    from annomodels.io.border import decoded, raw_bytes
-    from annomodels.io.objects import json_value
-
     with suppress(AnnotationError, KeyError, TypeError):
         saved = json_value(decoded(raw_bytes(place), place.name), place.name)
         rounds = [each for each in saved["rounds"] if isinstance(each, list)]

@@ -22,7 +22,7 @@ from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.keys import list_choices
 from annomodels.cli.session import Session, close_quietly, show_text, spell, warn, wrapped
 from annomodels.data.widths import size
-from annomodels.errors import meant, printable, spelled_by
+from annomodels.errors import DataWarning, meant, printable, spelled_by
 
 COMMANDS: dict[str, str] = {
     "run": "Build a gold standard: agreement, fit, tables and report.",
@@ -260,8 +260,6 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
 
 def _tame_warnings(session: Session) -> None:
     """Show warnings of this package on one line, other warnings only with --debug."""
-    from annomodels.errors import DataWarning
-
     plain = warnings.showwarning
 
     def show(message: object, category: type[Warning], *rest: object) -> None:

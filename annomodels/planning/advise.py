@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, rated, some
 from annomodels.errors import AnnotationError, NotApplicable, Note, Verb
+from annomodels.fitting.fit import Fit
 from annomodels.fitting.run import default_model
 from annomodels.limits import (
     CODER_MATRIX,
@@ -30,10 +30,6 @@ from annomodels.limits import (
 from annomodels.models.catalog import MODELS, OTHERS, class_of, is_stack
 from annomodels.models.encoded import require_fittable
 from annomodels.summaries.trust.findings import scale_of
-
-if TYPE_CHECKING:
-    from annomodels.fitting.fit import Fit
-
 
 say = partial(note, messages_beside(__file__))
 

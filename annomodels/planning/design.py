@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from annomodels.data.messages import messages_beside, note
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import MOST_SEED, AnnotationError, NotApplicable, Option, valid_seed
+from annomodels.fitting.fit import Fit
 from annomodels.fitting.run import default_model, fit
 from annomodels.models.base import Model
 from annomodels.models.encoded import require_fittable
@@ -30,9 +31,6 @@ from annomodels.summaries.coders import new_coders
 from annomodels.summaries.draws import Draws, choices, thinned
 from annomodels.summaries.gold import by_vote_of
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from annomodels.fitting.fit import Fit
 
 say = partial(note, messages_beside(__file__))
 

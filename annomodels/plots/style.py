@@ -21,13 +21,12 @@ import numpy as np
 
 from annomodels.data.columns import clean, short
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
+from annomodels.types import AnyArray, Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from annomodels.data.summary import Summary
-    from annomodels.types import AnyArray, Floats
 
 
 INK = "#1c2530"

@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from annomodels.reporting.methods import folder_of
 from annomodels.reporting.parts import BAR
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.why import contributions, runs
-
-if TYPE_CHECKING:
-    from annomodels.types import Bools, Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 ROOM = 3_600_000  # characters of all items on a page
 FILES_ROOM = 1_600_000  # characters of all compressed tables

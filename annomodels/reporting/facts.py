@@ -15,22 +15,21 @@ from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.data.validation import rated, some, variants
 from annomodels.errors import AnnotationError, Problem
 from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, CODER_THIN, STATES
 from annomodels.models.catalog import is_stack
 from annomodels.summaries.gold import CURVE, Wrong, as_coders_read, wrong_interval
-from annomodels.summaries.next_labels import withheld
-from annomodels.summaries.trust.known_truth import contradicted, held_back_finding
+from annomodels.summaries.next_labels import NextLabels, withheld
+from annomodels.summaries.trust.known_truth import calibration, contradicted, held_back_finding
 from annomodels.types import Ints
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
-    from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
     from annomodels.scale.scanned import Scanned
     from annomodels.scale.tally import Tally
-    from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.trust.checks import Check
 
 
@@ -127,8 +126,6 @@ class Facts:
     def calibration(self) -> Summary | None:
         if not self.known:
             return None
-        from annomodels.summaries.trust.known_truth import calibration
-
         return calibration(self.tree, self.data, self.known)
 
     @cached_property
@@ -175,8 +172,6 @@ class Facts:
         """Number of items kept at each threshold."""
         if self.has("coverage"):
             return self.fit.coverage(self.known)
-
-        from annomodels.data.summary import Summary
 
         return Summary("What a threshold keeps", self.tally.thresholds, columns=CURVE)
 

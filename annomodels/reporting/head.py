@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from annomodels.data.columns import clean, percent
 from annomodels.data.validation import counted
 from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_WORTH
@@ -11,10 +9,8 @@ from annomodels.reporting.facts import ADVICE, Facts
 from annomodels.reporting.methods import judged_items
 from annomodels.reporting.parts import Action, Head, action
 from annomodels.reporting.words import coders_listed, number, say, whole_ends
+from annomodels.summaries.next_labels import NextLabels
 from annomodels.summaries.trust.checks import Check
-
-if TYPE_CHECKING:
-    from annomodels.summaries.next_labels import NextLabels
 
 REVIEWED = 20  # items to review if none is contested
 MOST = 0.5  # proportion of the interval's width from which an audit removes most of it

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coref import links as chains
 from annomodels.coref.agreements import By, Which
@@ -19,6 +20,7 @@ from annomodels.coref.readings import ambiguous_places, position, reading_table,
 from annomodels.data.columns import COLUMNS, Column, clean, decimal, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.document import Document
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
@@ -41,9 +43,6 @@ from annomodels.reporting.words import MESSAGES, coders_listed, say, with_interv
 from annomodels.summaries.notes import listed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
 
 
@@ -291,8 +290,6 @@ def rates(fit: Fit, prob: float) -> list[Part]:
 
 @Section.of("silver-section", "Silver chains", needs=("chains",), printed=False)
 def silver(facts: LinkFacts) -> list[Part]:
-    import pandas as pd
-
     assert facts.fit is not None
     frame = pd.DataFrame(
         _chains(facts, facts.fit), columns=["document", "chain", "mentions", "weakest"]
@@ -426,8 +423,6 @@ GENRE = Column("genre", "Text type", "name", of=lambda row: row.genre or "")
 
 
 def genres(facts: LinkFacts) -> list[Part]:
-    import pandas as pd
-
     assert facts.posterior is not None
     columns = columns_of(
         GENRE,

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.reasons import resampled
+from annomodels.data.annotations import Annotations
 from annomodels.data.columns import chance, decimal, percent
 from annomodels.data.validation import counted
 from annomodels.models.catalog import is_stack
@@ -35,10 +37,7 @@ from annomodels.reporting.words import (
 from annomodels.summaries.notes import listed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.auditing.estimate import Estimate
-    from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
 
 

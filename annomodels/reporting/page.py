@@ -26,7 +26,7 @@ from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.parts import BADGES, Part, Section
 from annomodels.reporting.sections import sections_of
-from annomodels.reporting.spans import SpanFacts
+from annomodels.reporting.spans import SpanFacts, head
 from annomodels.reporting.spans import payload as payload_of_spans
 from annomodels.reporting.words import (
     share_interval,
@@ -228,8 +228,6 @@ def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
 
 
 def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, object]:
-    from annomodels.reporting.spans import head
-
     attrs, spans = facts.fit.tree.attrs, facts.fit.spans
     made = zip(("chain", "draw"), facts.fit.draws.log_density.shape, strict=True)
     chains, draws = (counted(size, word) for word, size in made)

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import pandas as pd
+
 from annomodels.data.columns import Cell, Column, present, short
 from annomodels.data.messages import filled
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.plots.style import inline
 from annomodels.reporting.words import MESSAGES, advised
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
-    from annomodels.data.summary import Summary
     from annomodels.summaries.trust.checks import Check
 
 Kind = Literal[

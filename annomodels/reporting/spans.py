@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pandas as pd
+
 from annomodels.auditing.spans import fingerprint
 from annomodels.data.columns import COLUMNS, Column, clean, percent, short
 from annomodels.data.columns import columns as columns_of
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.io.span_builder import GOLD, NONE
 from annomodels.limits import AUDIT_DOCUMENTS, RESULT_DRAWS, RESULT_RHAT, SETTLED, STATES
@@ -33,9 +36,6 @@ from annomodels.reporting.words import coders_listed, say, with_interval
 from annomodels.spans.groups import overlapping
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from annomodels.data.summary import Summary
     from annomodels.spans.fit import SpanFit
 
 
@@ -144,8 +144,6 @@ class SpanFacts:
     @cached_property
     def alone(self) -> pd.DataFrame:
         """Probable spans at places where only one of several coders marked anything."""
-        import pandas as pd
-
         rows: list[tuple[str, int, int, str, str, str, float]] = []
         for place in self.places:
             (who, *others), answer = [w for w, marks in place.votes if marks] or [""], place.gold

@@ -18,14 +18,12 @@ from annomodels.data.names import label_text
 from annomodels.models import from_dict
 from annomodels.models.base import Model, n_states
 from annomodels.models.catalog import is_stack
-from annomodels.models.mixtures.stack import layered
+from annomodels.models.mixtures.stack import Stack, layered
 from annomodels.models.states import Kinds, States
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from annomodels.models.mixtures.stack import Stack
 
 
 BUDGET = 256 * 2**20

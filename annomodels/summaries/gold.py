@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
 from annomodels.models.catalog import is_stack
-from annomodels.models.mixtures.stack import Dependence
+from annomodels.models.mixtures.stack import Dependence, Stack
 from annomodels.summaries.draws import (
     choices,
     interval,
@@ -43,10 +43,6 @@ from annomodels.summaries.trust.known_truth import (
 )
 from annomodels.summaries.why import contributions, majority, votes_text, why_text
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from annomodels.models.mixtures.stack import Stack
-
 
 OVERCONFIDENT = "Such probabilities are overconfident if items differ in difficulty."
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from annomodels.summaries.coders import flagged
 from annomodels.summaries.draws import (
     SMALLEST,
     Draws,
+    Stacked,
     evenly,
     only,
     stacked,
@@ -37,10 +38,6 @@ from annomodels.summaries.notes import say
 from annomodels.summaries.skills import entropy_bits, signal
 from annomodels.summaries.trust.known_truth import contradicted, known_truth_finding
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from annomodels.summaries.draws import Stacked
-
 
 DRAWS = 200
 STOP, PER_ITEM = 0.01, 5

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import ndtr
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
@@ -185,8 +186,6 @@ def check(tree: xr.DataTree, data: Annotations) -> Check:
 
 def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     """Check for a bounded scale: expected proportion of labels outside the observed range."""
-    from scipy.special import ndtr
-
     found = NumberValues.of(tree["posterior"].to_dataset(), mean=True)
     truth = tree["truth"].to_dataset()["truth_mean"].values
     hard = tree["items"].to_dataset()["difficulty"].values

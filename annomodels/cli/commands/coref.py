@@ -30,14 +30,15 @@ from annomodels.cli.options import (
 from annomodels.cli.places import check_folder, filled_folder, write_texts
 from annomodels.cli.session import Stages, current, note, say_notes, warn
 from annomodels.cli.tables import emit, to_text
+from annomodels.data.document import Document
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
+from annomodels.io.coref.reading import read
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.coref.agreements import By
-    from annomodels.data.document import Document
     from annomodels.fitting.fit import Fit
     from annomodels.reporting.links import LinkFacts
 
@@ -78,8 +79,6 @@ def check_chains(chains: Sequence[str]) -> None:
 
 def document_options(command: Command) -> Command:
     """Add the reading options of FILES, which the command receives as ``reading``."""
-    from annomodels.io.coref.reading import read
-
     options = options_of(
         read,
         "read",
@@ -104,8 +103,6 @@ def document_options(command: Command) -> Command:
 
 def read_documents(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
     """Read documents; report the problems of all files at once."""
-    from annomodels.io.coref.reading import read
-
     named = [named_path(one) for one in files]
     given: Any = [path for _, path in named]
     if any(name for name, _ in named):

@@ -13,6 +13,9 @@ from annomodels.cli.session import note, say_notes
 from annomodels.cli.tables import emit, form_for, put
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 from annomodels.data.validation import all_numbers
+from annomodels.io.assembly import chosen
+from annomodels.io.formats import FORMATS
+from annomodels.io.source import Options, Source
 from annomodels.io.writers.layouts import long
 
 if TYPE_CHECKING:
@@ -69,9 +72,6 @@ def formats(data: str) -> pd.DataFrame:
     """Tabulate the formats that can be read and written, or the format of the data."""
     import pandas as pd
 
-    from annomodels.io.assembly import chosen
-    from annomodels.io.formats import FORMATS
-    from annomodels.io.source import Options, Source
     from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
     def written(name: str) -> str:

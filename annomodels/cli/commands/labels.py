@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import pandas as pd
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.exits import gate_code, gate_failures, parse_gates, unknown
@@ -27,22 +28,21 @@ from annomodels.cli.tables import (
     to_json,
     with_left_out,
 )
+from annomodels.coefficients.agreement import Convention, agreement
+from annomodels.coefficients.catalogue import COEFFICIENTS, find
+from annomodels.coefficients.result import AgreementPanel
+from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.io.border import unreadable
+from annomodels.io.reading import Questions
 from annomodels.io.span_builder import Spans
 from annomodels.progress import Progress
 from annomodels.spans.agreement import span_agreement
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from annomodels.coefficients.agreement import Convention
     from annomodels.coefficients.parts.results import Breakdown
-    from annomodels.coefficients.result import AgreementPanel
-    from annomodels.data.annotations import Annotations
-    from annomodels.io.reading import Questions
     from annomodels.planning.advise import Use
     from annomodels.reporting.facts import Counted
 
@@ -86,8 +86,6 @@ def check(data: str, fit: str | None, reading: Reading, writing: Writing) -> Non
 
 
 def _one(data: str, fit: str | None, reading: Reading, writing: Writing) -> None:
-    import pandas as pd
-
     from annomodels.planning.advise import advise, supports
     from annomodels.reporting.facts import findings
 
@@ -122,8 +120,6 @@ def _one(data: str, fit: str | None, reading: Reading, writing: Writing) -> None
 
 def _each(data: str, found: Questions, writing: Writing) -> None:
     """Write a row per question, and the analyses that all of them support."""
-    import pandas as pd
-
     from annomodels.planning.advise import sentence, supports
     from annomodels.reporting.facts import findings
 
@@ -191,8 +187,6 @@ def coefficient_names(
     asked: Sequence[str], gates: Sequence[str], default: Sequence[str]
 ) -> list[str]:
     """Return the coefficients to compute: requested or default ones, and those of gates."""
-    from annomodels.coefficients.catalogue import COEFFICIENTS, find
-
     try:
         names = [find(name).name for name in asked]
     except NotApplicable as error:
@@ -234,10 +228,6 @@ def parts_table(
     progress: Progress,
 ) -> tuple[pd.DataFrame, tuple[Column, ...]]:
     """Break down coefficients, concatenate the tables, and return the main columns."""
-    import pandas as pd
-
-    from annomodels.coefficients.catalogue import COEFFICIENTS
-
     if by in ("document", "group") and data.group is None:
         raise click.UsageError(
             f"--by {by} needs to know the documents: name their column with --group."
@@ -418,8 +408,6 @@ def agree(
 
     def measured(question: str, labels: Annotations) -> AgreementPanel:
         """Compute the requested coefficients; by default, with a distance, those that use it."""
-        from annomodels.coefficients.agreement import agreement
-
         _introduce(labels, question)
         chosen = distance_of(distance, labels, bool(reading["sets"]) and not many)
         usual = None if chosen is None else ["alpha", *names]

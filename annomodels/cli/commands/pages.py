@@ -11,7 +11,14 @@ from typing import Any, cast
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import estimated, load_fit, several, with_truth_column
+from annomodels.cli.loading import (
+    estimated,
+    joined,
+    load_fit,
+    several,
+    sorted_truth,
+    with_truth_column,
+)
 from annomodels.cli.options import Job, Truth, Writing, option
 from annomodels.cli.places import PAGE, check_file, default_folder
 from annomodels.cli.session import Stages, current, note, show_text
@@ -124,7 +131,6 @@ def report(
     """
     from annomodels.auditing.spans import is_of_spans
     from annomodels.cli.jobs import again, files_of, kept
-    from annomodels.cli.loading import joined, sorted_truth
     from annomodels.cli.spans import files_of as files_of_spans
     from annomodels.io.mappings import decisions_of, entries_of, truths_of
     from annomodels.reporting.anonymous import anonymized

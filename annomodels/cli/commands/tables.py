@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -129,8 +130,6 @@ def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
 )
 def compare(fits: tuple[str, ...], by: By, writing: Writing) -> None:
     """Compare fits by their predictions of held-out data."""
-    from pathlib import Path
-
     from annomodels.fitting.compare import compare
 
     if len(fits) < 2:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import pandas as pd
 
 from annomodels import plots
 from annomodels.data.columns import COLUMNS, columns
@@ -22,9 +24,6 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.words import coders_listed, say
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels import plots
 from annomodels.data.columns import (
@@ -42,10 +43,6 @@ from annomodels.reporting.words import say, share_with
 from annomodels.summaries.labels import LEFT_OUT
 from annomodels.summaries.notes import listed
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _ON_PAPER = 20
 _KEYS = 9  # labels with a keyboard shortcut

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
+from scipy.special import bdtr
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
@@ -208,8 +209,6 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
     words = {"against": seen.contradicted, "items": seen.items}
     if seen.contradicted < FEWEST_AGAINST or share <= AGAINST:
         return finding(code, "fine", share, AGAINST, **words)
-    from scipy.special import bdtr
-
     chance = bdtr(seen.right, np.maximum(seen.given, 1), 1.0 / n_labels)
     against = np.flatnonzero((seen.given > 0) & (chance < BELOW_CHANCE))
     names = [coders[j] for j in against[np.argsort(chance[against], kind="stable")]]

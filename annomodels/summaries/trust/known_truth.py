@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import betaincinv
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -64,8 +65,6 @@ def calibration(
 
 def jeffreys(k: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a proportion k / n under Jeffreys' prior."""
-    from scipy.special import betaincinv
-
     low, high = (float(betaincinv(k + 0.5, n - k + 0.5, end)) for end in (0.025, 0.975))
     return 0.0 if k == 0 else low, 1.0 if k == n else high
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import bdtrc, betaln, ndtr, pdtrc, softmax
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.messages import NAMED
@@ -199,8 +199,6 @@ def _by_degrees(x: Floats, n: Floats) -> float:
 
 
 def _beta_binomial(x: Any, n: Any, a: Any, b: Any) -> Floats:
-    from scipy.special import betaln
-
     return np.asarray(betaln(x + a, n - x + b) - betaln(a, b))
 
 
@@ -227,8 +225,6 @@ class Swap(NamedTuple):
 
 def swaps_of(found: Consensus) -> list[Swap]:
     """Find coders who almost certainly swap two classes, the most certain first."""
-    from scipy.special import bdtrc
-
     data, counts = found.data, found.counts
     swaps = []
     tests = max(data.n_coders * data.n_labels * (data.n_labels - 1) // 2, 1)
@@ -249,8 +245,6 @@ def swaps_of(found: Consensus) -> list[Swap]:
 def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     """Judge whether coders contradict more known labels than their errors explain."""
     # Not for a crowd with errors concentrated on some items, where the coders may be wrong.
-    from scipy.special import pdtrc
-
     code, data, p = "known_labels_against_the_coders", found.data, found.p
     # exclude items on which coders split: experts decide items because coders split
     given = np.diff(data.starts)
@@ -296,8 +290,6 @@ def twice_finding(found: Consensus) -> Finding:
     """Judge whether more items than expected by chance have the same labels by the same coders."""
     # The expected number assumes independent errors, times a factor from pairs of items that differ
     # in one label: shared errors make both more frequent, duplicate items only the first.
-    from scipy.special import pdtrc
-
     data = found.data
     n = np.diff(data.starts)
     each = np.log(found.confusion[data.coder, :, data.label])
@@ -351,8 +343,6 @@ def drift_finding(found: Consensus) -> Finding:
     """Judge whether coders lose more accuracy in their second half than others on these items."""
     # Relative to the coder's accuracy on the class and the others' loss on the item. Items are
     # ordered by name.
-    from scipy.special import ndtr
-
     code, data = "falling_accuracy", found.data
     if _sorted_by_labels(data):
         return finding(code, "sorted", 0)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
+from scipy.special import bdtrc, pdtrc
 
 from annomodels.data.alike import MOSTLY, single_labels
 from annomodels.data.annotations import Annotations
@@ -82,7 +83,6 @@ def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
     # come from average linkage of error correlations on shared items.
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
-    from scipy.special import pdtrc
 
     correlation, n, both, expected = error_correlations(pairs, p_truth)
     known = (n >= FEWEST_PAIRED) & np.isfinite(correlation)
@@ -218,7 +218,6 @@ def one_label_finding(data: Annotations) -> Finding:
     cells, times = np.unique(
         data.coder.astype(np.int64) * data.n_labels + data.label, return_counts=True
     )
-    from scipy.special import bdtrc
 
     n = data.per_coder
     given_by = n[cells // data.n_labels]
