@@ -228,14 +228,10 @@ def _rows(table: pd.DataFrame) -> Iterable[tuple[object, ...]]:
 
 
 def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
-    from annomodels.reporting.words import escaped
+    from annomodels.reporting.words import escaped, markdown_table
 
-    def line(cells: Iterable[str]) -> str:
-        safe = (escaped(text) for text in cells)
-        return "| " + " | ".join(" ".join(text.split()) for text in safe) + " |"
-
-    rule = "|" + "|".join("---:" if number else "---" for number in numeric) + "|"
-    return "\n".join([line(names), rule, *map(line, rows)]) + "\n"
+    head, *body = ([" ".join(escaped(cell).split()) for cell in row] for row in (names, *rows))
+    return markdown_table(head, body, numeric) + "\n"
 
 
 def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:

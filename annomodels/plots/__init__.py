@@ -1,7 +1,7 @@
 """Plots of a fit: functions from a fit or a summary to a matplotlib figure.
 
-Coders and items have a file each, ``trust`` has diagnostics, ``style`` the common look, and
-``svg`` embeds plots in a page.
+Coders and items have a file each, ``trust`` has diagnostics, and ``style`` the common look and the
+way into a page.
 May import all computing modules; only the report and the command line import it. matplotlib is
 loaded inside functions.
 """

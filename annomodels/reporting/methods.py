@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _INTERVAL = "95 % interval"
 _NAME, _ENDS = f"{_INTERVAL} ", ("value", "low", "high")
 _COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> 0.667)", "P(> 0.8)", "Model", _INTERVAL)
+_WORDS = ("Coefficient", "Question", "Scale")  # columns without numbers
 _SAMPLERS = {
     "gibbs": "a Gibbs sampler",
     "nuts": f"the No-U-Turn sampler {cite('hoffman2014', 'abrilpla2023')}",
@@ -58,8 +59,12 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
     told = f"\n\n```sh\n{command}\n```" if command else ""
     parts = ["## How to reproduce it", versions(facts) + told]
     if rows := _rows(facts):
-        parts += ["## Agreement coefficients", markdown_table(_COLUMNS, rows), _note(facts)]
+        parts += ["## Agreement coefficients", _table(_COLUMNS, rows), _note(facts)]
     return document(paragraphs(facts), parts, references(facts))
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return markdown_table(head, rows, [name not in _WORDS for name in head])
 
 
 def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Source]) -> str:
@@ -442,7 +447,7 @@ def agreement_methods(
     ]
     cells = [(*_data(q, data), *_values(rows, q, titles)) for q, data in questions.items()]
     head = (*_DATA, *(f"{title} [95 %]" for _, title in titles))
-    parts = ["## Agreement by question", markdown_table(head, cells, 2)]
+    parts = ["## Agreement by question", _table(head, cells)]
     return document(texts, parts, sources_of(cited_in(texts)))
 
 
@@ -477,7 +482,7 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
     alphas = (f"{title} [95 %]" for _, title in titles)
     head = (*_DATA, *alphas, "Model", "Settled gold labels", "Verdict")
     own = "For inference and results, see methods.md in the folder of each question."
-    parts = ["## Questions", markdown_table(head, cells, 2)]
+    parts = ["## Questions", _table(head, cells)]
     return document([*texts, own], parts, list(dict.fromkeys(sources)))
 
 

@@ -282,11 +282,12 @@ def as_latex(text: str) -> str:
     return "".join([*out, latex(text[at:])]).replace(" \\%", "~\\%")
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Return a table as Markdown; the columns after the first `words` contain numbers."""
-    rule = "|---" * words + "|---:" * (len(head) - words) + "|"
+def markdown_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool]
+) -> str:
+    rule = "|".join("---:" if number else "---" for number in numeric)
     lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-    return "\n".join([lines[0], rule, *lines[1:]])
+    return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
 
 
 def latex(text: str) -> str:

@@ -264,8 +264,7 @@ def _needs_more(row: Any, what: str, whose: str, threshold: float) -> str:
     return f"{what}, which has probability {_chance(row.probability)}; {whose}."
 
 
-# Nothing here is random, so every fit of the same labels gives the same list of items.
-
+# -- P(contested): nothing is random, so every fit of the same labels gives the same items ---------
 
 # proportions of contested items, and their prior probabilities
 GRID = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45)

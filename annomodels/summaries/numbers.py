@@ -46,26 +46,12 @@ AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     """Tabulate the posterior of the true value of every item."""
-    truth = tree["truth"].to_dataset()
-    value, mean = truth["truth_mean"].values, _mean_labels(data)
-    about = items(tree, data).table
-    table = pd.DataFrame(
-        {
-            "item": list(data.items),
-            "value": value,
-            "low": truth["truth_low"].values,
-            "high": truth["truth_high"].values,
-            "sd": truth["truth_sd"].values,
-            "state": about["state"],
-            "source": np.where(data.known >= 0, "truth", "model"),
-            "n": np.diff(data.starts),
-            "mean": mean,
-            "shift": value - mean,
-            "difficulty": about["difficulty"],
-            "difficulty_sd": about["difficulty_sd"],
-            "label_sd": about["label_sd"],
-        }
-    )
+    truth, table, mean = tree["truth"].to_dataset(), items(tree, data).table, _mean_labels(data)
+    ends = {end: truth[f"truth_{end}"].values for end in ("low", "high")}
+    table = table.assign(**ends, mean=mean, shift=table["value"] - mean)
+    table["source"] = np.where(data.known >= 0, "truth", "model")
+    names = "item value low high sd state source n mean shift difficulty difficulty_sd label_sd"
+    table = table[names.split()]
     spread = float(_draws(tree).truth_spread.mean())
     typical = float(np.median(table["sd"]))
     notes = (say("numbers", sd=typical, spread=spread),)
