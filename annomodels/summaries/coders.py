@@ -100,7 +100,6 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     }
     columns["advice"] = _advice(pd.DataFrame(columns), swaps)
     order = tuple(notable(pd.DataFrame(columns)).tolist())
-    declared = model_of(tree).parameters(data.n_labels)
     # scalar parameters per coder, such as a shift
     for name in (each.name for each in declared if each.shown and each.name in tree["posterior"]):
         columns |= estimated(name, flat(tree, name))

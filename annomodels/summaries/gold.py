@@ -62,7 +62,6 @@ def gold(
         raise NotApplicable(f"The threshold is {limit}. Give a probability between 0 and 1.")
     draws = tree["truth"].to_dataset()
     p = draws["p_truth"].values
-    rows = np.arange(data.n_items)
     order = np.argsort(-p, axis=1, kind="stable")
     best, second = order[:, 0], order[:, min(1, p.shape[1] - 1)]
     known = data.known
@@ -71,25 +70,18 @@ def gold(
     why = why_text(contributions(some, data, best, second), data)
     strength = signal(tree, data)
     labels, found = _names(data), states(tree, data, limit)
-    about = ("doubt", "item", "n", "label", "probability", "p_contested", "state", "reason")
-    table = pd.DataFrame(
-        {
-            "item": list(data.items),
-            "label": labels[best],
-            "probability": p[rows, best],
-            "state": found["state"],
-            "source": _sources(tree, data),
-            "runner_up": labels[np.where(known >= 0, -1, second)],
-            "n": found["n"],
-            "votes": votes_text(data),
-            "overturned": (vote >= 0) & (vote != best),
-            "p_contested": found["p_contested"],
-            **found.drop(columns=list(about)),  # only models whose items have states
-            "doubt": found["doubt"],
-            "reason": found["reason"],
-            "why": ["known truth" if g >= 0 else text for g, text in zip(known, why, strict=True)],
-        }
+    table = found.assign(
+        label=labels[best],
+        source=_sources(tree, data),
+        runner_up=labels[np.where(known >= 0, -1, second)],
+        votes=votes_text(data),
+        overturned=(vote >= 0) & (vote != best),
+        why=["known truth" if g >= 0 else text for g, text in zip(known, why, strict=True)],
     )
+    names = "item label probability state source runner_up n votes overturned p_contested"
+    first, last = names.split(), ["doubt", "reason", "why"]
+    # between them are the columns of models whose items have states
+    table = table[[*first, *table.columns.difference([*first, *last], sort=False), *last]]
     worst = (CONTRADICTED,) * contradicted(known_truth_finding(tree, data))
     wrong = wrong_labels(tree, data) if wrong is None else wrong
     model = model_of(tree)
