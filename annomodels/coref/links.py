@@ -19,7 +19,6 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.summaries.links import joined
 
 if TYPE_CHECKING:
-    from annomodels.data.document import Corpus
     from annomodels.fitting.fit import Fit
 
 COLUMNS = ("item", "coder", "label")
