@@ -99,8 +99,7 @@ def test_unused_labels_and_other_scales_are_said(make) -> None:
 
 
 def test_of_many_labels_only_the_largest_merges_are_worked_out(known, monkeypatch) -> None:
-    for module in ("labels", "merging"):
-        monkeypatch.setattr(f"annomodels.summaries.{module}.MOST_MERGED", 1)
+    monkeypatch.setattr("annomodels.summaries.labels.MOST_MERGED", 1)
     tree, data = known
     table = scheme(tree, data)[1].table
     assert len(table) == 1
