@@ -103,7 +103,7 @@ def test_a_fit_whose_tables_fail_is_kept(call, tmp_path, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("annomodels.reporting.methods.methods", fail)
+    monkeypatch.setattr("annomodels.cli.jobs.methods", fail)
     out = tmp_path / "out"
     done = call("run", "dataset:anesthesia", "-o", out, *FEW, "--no-report")
     assert done.code == 3

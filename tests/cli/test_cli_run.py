@@ -116,7 +116,7 @@ def test_an_interrupt_after_sampling_leaves_the_fit(votes, call, tmp_path, monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("annomodels.reporting.methods.methods", interrupted)
+    monkeypatch.setattr("annomodels.cli.jobs.methods", interrupted)
     done = call("run", votes, "-o", tmp_path / "out", *FEW)
     assert done.code == 130
     assert "Interrupted" in done.err
