@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import annomodels as am
 from annomodels.limits import CONTESTED_APART, CONTESTED_LABELS
-from annomodels.summaries.items.contested import contested, listed
+from annomodels.summaries.items import contested, listed
 
 Floats = NDArray[np.float64]
 

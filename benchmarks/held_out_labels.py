@@ -25,7 +25,7 @@ from scipy.special import gammaln
 
 import annomodels as am
 from annomodels.errors import AnnotationError
-from annomodels.summaries.predicted.p_next import predicted
+from annomodels.summaries.p_next import predicted
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

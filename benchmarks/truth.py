@@ -164,8 +164,7 @@ def interval(drawn: Floats, wrong: float) -> dict[str, Any]:
 
 def wrong_draws(fit: am.Fit, known: Ints) -> Floats:
     """Draws of the number of wrong labels among some items."""
-    from annomodels.summaries.draws import choices
-    from annomodels.summaries.stacked import truth_draws
+    from annomodels.summaries.draws import choices, truth_draws
 
     best = p_truth(fit).argmax(axis=1)
     rng = np.random.default_rng(0)

@@ -87,14 +87,14 @@ def _generate(app: Any) -> None:
 
 
 def _glossary() -> str:
-    from annomodels.reporting.sections.words import GLOSSARY
+    from annomodels.reporting.sections.details import GLOSSARY
 
     terms = [f"{word}\n: {text}\n" for word, text in sorted(GLOSSARY, key=lambda x: x[0].lower())]
     return "\n".join(terms)
 
 
 def _bibliography() -> str:
-    from annomodels.reporting.prose import sources
+    from annomodels.reporting.words import sources
 
     found = sorted(sources().values(), key=lambda s: (s.author.lstrip("{").lower(), s.year))
     lines = [f"* {source.text.replace('https://', '<https://', 1)}" for source in found]

@@ -31,8 +31,8 @@ print("\nItems with two readings, by state:\n")
 print(table.groupby("state")["two_readings"].agg(items="size", planted="sum").to_string())
 
 # Read the contested items: often one sentence in the guideline settles a dozen.
-print("\nThe most surprising items:")
-for row in table.sort_values("surprise").head(8).itertuples():
+print("\nThe items that most probably have two readings:")
+for row in table.nlargest(8, "p_contested").itertuples():
     print(f"  {row.item}: {row.reason}")
 
 # Uncertainty has two sources. The reducible part disappears if the coders are known better.

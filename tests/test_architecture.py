@@ -399,7 +399,7 @@ def test_only_io_takes_what_comes_from_outside_apart() -> None:
         module: {name.split(".")[0] for name in imports(tree, everywhere=True)}
         for module, tree in trees().items()
         # a plot as SVG is no stranger's: matplotlib drew it a moment before
-        if part_of(module) != "io" and module != "annomodels.plots.svg"
+        if part_of(module) != "io" and module != "annomodels.plots.style"
     }
     assert not {module: names & BORDER for module, names in loaded.items() if names & BORDER}
 

@@ -122,7 +122,7 @@ def test_a_fit_says_what_it_is(fit):
 
 
 def test_a_verb_called_twice_does_the_work_once_and_hands_out_a_table_to_change(fit, monkeypatch):
-    from annomodels.summaries.gold import gold
+    from annomodels.summaries import gold
 
     first = fit.gold(0.9)
     monkeypatch.setattr(gold, "contributions", None)

@@ -27,19 +27,16 @@ from annomodels.auditing.tables import (
     slices,
     systems,
 )
-from annomodels.data.columns import columns
 from annomodels.data.schema import observed_data
 from annomodels.data.summary import Summary
 from annomodels.errors import AnnotationError, NotApplicable, Option, Verb, valid_seed
-from annomodels.summaries.draws import model_of
-from annomodels.summaries.stacked import Stacked, stacked
-from annomodels.summaries.trust.calibration import log_loss
-from annomodels.summaries.trust.known_truth import to_be_expected
+from annomodels.models.mixtures.stack import Dependence, Stack
+from annomodels.summaries.draws import Stacked, model_of, stacked
+from annomodels.summaries.trust.known_truth import log_loss, to_be_expected
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
-    from annomodels.models.mixtures.stack import Stack
     from annomodels.spans.fit import SpanFit
 
 
@@ -86,7 +83,6 @@ def _layered(fit: Fit, stack: Stacked, item: Ints, truth: Ints, of: Ints) -> Flo
     """Return P(truth) of the items `of` from a stack calibrated on the items `item`."""
     from annomodels.engines.layer import draw_layer
     from annomodels.engines.source.stacked import averaged
-    from annomodels.models.mixtures.stack import Dependence
 
     model, log_q = cast("Stack", model_of(fit.tree)), stack.log_q
     gold = np.array(fit.data.known)
@@ -403,7 +399,7 @@ def estimate(
         tables.overall(),
         tables.draws(),
         (*notes, *tables.sentences()),
-        columns=(*columns("quantity label"), *SHOWN["overall"]),
+        columns=SHOWN["overall"],
         thresholds=tables.thresholds(),
         coders=coders(tables, share, n),
         classes=classes(tables),

@@ -9,25 +9,24 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.design import Design, Items, Strata, say
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.tables import over
-from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.io.span_builder import NONE, Spans
 from annomodels.limits import AUDIT_DOCUMENTS
 from annomodels.spans.tables import QUALITY, measures
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    import pandas as pd
     from typing_extensions import TypeIs
 
     from annomodels.spans.fit import SpanFit
-    from annomodels.types import Bools, Floats, Ints
 
 _DRAWS = 4000
 # minimum number of documents for a variance of errors between documents
@@ -61,8 +60,6 @@ class Documents(Items):
         return Strata(np.zeros(n, dtype=np.int64), np.array([n]), np.ones(1))
 
     def to_judge(self, codes: Ints) -> tuple[pd.DataFrame, str]:
-        import pandas as pd
-
         table = pd.DataFrame({"document": [self.names[n] for n in codes]})
         if self.texts:
             table["text"] = [self.texts.get(name, "") for name in table["document"]]
@@ -120,7 +117,6 @@ def estimate_spans(
     documents; intervals come from a Bayesian bootstrap over the judged documents. Of these, those
     that were not `drawn` correct only themselves.
     """
-    import pandas as pd
     import xarray as xr
 
     model = fit.documents(threshold).set_index("document")
@@ -164,7 +160,7 @@ def estimate_spans(
         pd.DataFrame(rows, columns=names.split()),
         xr.Dataset({name: ("draw", values) for name, values in draws.items()}),
         tuple(notes),
-        (*columns("quantity"), *SHOWN["overall"]),
+        SHOWN["overall"],
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.auditing.answers import Answers
-from annomodels.auditing.design import places, say
+from annomodels.auditing.design import Design, places, say
 from annomodels.auditing.estimator import (
     ENDS,
     LEVEL,
@@ -28,12 +28,12 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.summaries.draws import estimated
-from annomodels.summaries.gold.coverage import LIMITS
+from annomodels.summaries.gold import LIMITS
+from annomodels.summaries.notes import listed
 from annomodels.summaries.trust.known_truth import expected_range, to_be_expected
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    from annomodels.auditing.design import Design
     from annomodels.fitting.fit import Fit
 
 WRONG = -1
@@ -68,9 +68,15 @@ def flipped(found: Floats) -> Floats:
     return np.array([1 - share, 1 - high, 1 - low])
 
 
-def three(name: str, draws: Floats, bare: bool = False) -> dict[str, Floats]:
-    """Return mean and 95 % interval of draws [draw, ...]; `bare` omits the name in the ends."""
-    return estimated(name, draws, ENDS[1] - ENDS[0], ("low", "high") if bare else None)
+def three(
+    name: str, draws: Floats, bare: bool = False, otherwise: Floats | float = np.nan
+) -> dict[str, Floats]:
+    """Return mean and 95 % interval of draws [draw, ...]; `bare` omits the name in the ends.
+
+    Rows without draws have the value `otherwise`, and no interval.
+    """
+    found = estimated(name, draws, ENDS[1] - ENDS[0], ("low", "high") if bare else None)
+    return found | {name: np.where(np.isfinite(found[name]), found[name], otherwise)[()]}
 
 
 def row_of(
@@ -240,10 +246,7 @@ class Tables:
             right = 1 - self.groups(WRONG, units, 1, (1_000_001, number))[:, 0] / len(above)
             audited = int(np.isin(self.seen.item, above).sum())
             row: dict[str, Any] = {"threshold": limit, "n": len(above), "audited": audited}
-            row |= three("accuracy", right)
-            if not audited:
-                row["accuracy"] = float(top[above].mean())
-            rows.append(row)
+            rows.append(row | three("accuracy", right, otherwise=float(top[above].mean())))
         return pd.DataFrame(rows)
 
     def needs(self, design: Design | None) -> pd.DataFrame:
@@ -281,8 +284,7 @@ class Tables:
             if not least <= self.estimator.told(label)[part].mean() <= most:
                 name = "the number of wrong labels"
                 names.append(name if label < 0 else f"the share of {label_text(labels[label])}")
-        of = " and".join(", ".join(names).rsplit(",", 1))
-        against = [say("contradicted", of=of)] if names else []
+        against = [say("contradicted", of=listed(names, len(names)))] if names else []
         return [*against, say("wrong", n=n, wrong=wrong, expected=said)]
 
 
@@ -313,9 +315,7 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
             what = {"quantity": quantity, "label": [of] * len(names)}
             held: dict[str, Any] = {"by": name, "slice": list(names), **what}
             held |= {"n": n, "audited": judged}
-            found = three("value", share, bare=True)
-            found["value"] = np.where(judged > 0, found["value"], told)
-            tables.append(pd.DataFrame(held | found))
+            tables.append(pd.DataFrame(held | three("value", share, True, told)))
             if pairs:
                 both = {"first": [names[a] for a in one], "second": [names[b] for b in other]}
                 held = {"by": name, **both, "quantity": quantity, "label": [of] * len(pairs)}
@@ -359,9 +359,8 @@ def systems(
             won = won + worth * t.groups(label, (item, group), len(names), stream)
             told += worth * np.bincount(group, t.estimator.told(label)[item], len(names))
     counts = {"n": n.astype(np.int64), "audited": judged.astype(np.int64)}
-    rates = three("win_rate", won / np.maximum(n, 1))
-    known = np.isfinite(rates["win_rate"])
-    rates["win_rate"] = np.where(known, rates["win_rate"], told / np.maximum(n, 1))
+    total = np.maximum(n, 1)
+    rates = three("win_rate", won / total, otherwise=told / total)
     found = pd.DataFrame({"system": list(names), **counts, **rates})
     return found.sort_values("win_rate", ascending=False, ignore_index=True)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from annomodels.cli.assumptions import assumption_options
 from annomodels.cli.keys import Spelled
 from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
@@ -90,12 +89,11 @@ SHARED: dict[str, Option] = {
     "reading": read_options,
     "sampling": sample_options,
     "writing": write_options,
-    "assumptions": assumption_options,
 }
 """Arguments, options and groups of options by the name of the parameter that takes them."""
 
 
-def as_command(*examples: str) -> Callable[[Command], click.Command]:
+def as_command(*examples: str, called: str = "") -> Callable[[Command], click.Command]:
     """Create a command from a function whose parameters may name entries of :data:`SHARED`.
 
     Other options are declared above the function and keep their order in the help; a shared
@@ -124,12 +122,11 @@ def as_command(*examples: str) -> Callable[[Command], click.Command]:
             added = found[len(known) :]
             found[len(known) :] = []
             found[before:before] = added
-        name = function.__name__
-        if name == "command":
-            name = function.__module__.rpartition(".")[2]
         heading = "Example:" if len(examples) == 1 else "Examples:"
         epilog = "\n".join(["\b", heading, *(f"  annomodels {line}" for line in examples)])
-        return click.command(name, cls=Spelled, epilog=epilog)(common_options(command))
+        return click.command(called or function.__name__, cls=Spelled, epilog=epilog)(
+            common_options(command)
+        )
 
     return make
 

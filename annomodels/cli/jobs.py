@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,17 +30,21 @@ from annomodels.cli.loading import (
 from annomodels.cli.options import Job
 from annomodels.cli.places import check_folder, filled_folder, write_file, write_texts
 from annomodels.cli.sampling import (
+    ABOUT,
+    GOLD,
+    TRUTH,
     asked_model,
     exit_code,
     facts_of,
     fit_data,
+    save_scan,
+    scanned,
+    sizes_of,
     verdict_lines,
 )
-from annomodels.cli.session import current, note, say, say_notes, show_text, warn
-from annomodels.cli.shown import SHOWN, keep, shown_from
+from annomodels.cli.session import Stages, current, note, say, say_notes, show_text, warn
 from annomodels.cli.spans import FILES as SPAN_FILES
 from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
-from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
     ESTIMATE,
     by_question,
@@ -50,19 +55,18 @@ from annomodels.cli.tables import (
     to_text,
     with_left_out,
 )
-from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.fitting.fit import Fit
-from annomodels.io.mappings import decisions_of, entries_of, truths_of
+from annomodels.io.mappings import decisions_of, entries_of, item_columns, truths_of
 from annomodels.io.span_builder import Spans
+from annomodels.io.tables.table import TextRows, text_of
 from annomodels.models.base import Model
-from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
-from annomodels.reporting.facts import Facts, Shown
-from annomodels.reporting.health import findings
-from annomodels.reporting.index import index_page, row_of
-from annomodels.reporting.overall import fits_methods
-from annomodels.reporting.page import page, write
+from annomodels.reporting.facts import Facts, Shown, findings
+from annomodels.reporting.methods import fits_methods, methods
+from annomodels.reporting.page import index_page, page, row_of, write
 from annomodels.reporting.spans import SpanFacts
 from annomodels.scale.scanned import Scanned
 
@@ -174,13 +178,13 @@ def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     model = None if job.earlier is None else model_of_earlier(job)
     if not job.anonymize:
-        return fit_data(labels, job.sampling, current().command, model, outputs=True)
+        return fit_data(labels, job.sampling, current().command, model)
     # the command may contain a file named after a person
     names = new_names(labels)
     if model is not None:
         raise click.UsageError("--anonymize hides the names that --prior-from needs.")
     model = asked_model(job.sampling, labels, names)
-    return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
+    return fit_data(anonymous(labels), job.sampling, "not shown", model)
 
 
 def model_of_earlier(job: Job) -> Model:
@@ -209,7 +213,7 @@ def write_outputs(job: Job, facts: Facts, beside: Path, names: Sequence[str]) ->
         checked.join()
         facts.fit.check()
         if METHODS in names:
-            write_texts(beside, {METHODS: writing.methods(facts, command)})
+            write_texts(beside, {METHODS: methods(facts, command)})
         stages("making the tables", 1.0)
         if REPORT in names:
             stages("drawing the report", 0.0)
@@ -314,3 +318,58 @@ def _taught(paths: Sequence[str], labels: Annotations) -> Annotations:
     known = {labels.items[i]: labels.labels[k] for i, k in enumerate(codes) if k >= 0}
     known |= joined(paths, labels, decisions_of)
     return labels.with_truth(known) if known else labels
+
+
+SHOWN = "shown.csv"
+
+
+def shown_from(
+    path: str, data: Any, text: str | None, columns: Sequence[str], item: Any = None
+) -> Shown:
+    """Read columns of a table, by the items of the data."""
+    wanted = list(dict.fromkeys([*([] if text is None else [text]), *columns]))
+    cells = item_columns(path, wanted, item)
+    names = {label_text(name): name for name in data.items}
+    if not any(name in names for column in cells.values() for name in column):
+        what = "None of the items of the table is in the data."
+        raise AnnotationError(
+            Problem(what, path, f"Name the column of the items: {Option('item')}.")
+        )
+    found = {
+        column: {names[name]: cell for name, cell in by_item.items() if name in names}
+        for column, by_item in cells.items()
+    }
+    return Shown(found[text] if text is not None else {}, {name: found[name] for name in columns})
+
+
+def keep(shown: Shown, folder: Path) -> None:
+    """Write the columns next to the fit, where ``annomodels report`` reads them."""
+    columns = dict(shown.columns)
+    items = list(dict.fromkeys(name for column in columns.values() for name in column))
+    rows = [
+        [label_text(name), *(column.get(name, "") for column in columns.values())] for name in items
+    ]
+    text = text_of([["item", *columns], *rows])
+    write_texts(folder, {SHOWN: text})
+
+
+def kept(fit_path: str, data: object) -> Shown | None:
+    """Read the columns stored next to a fit; None if there are none."""
+    folder = Path(fit_path) if Path(fit_path).is_dir() else Path(fit_path).parent
+    path = folder / SHOWN
+    if not path.is_file():
+        return None
+    header = TextRows(path.read_text("utf-8"), SHOWN, ",").head(1)[0]
+    return shown_from(str(path), data, None, header[1:], "item")
+
+
+def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
+    """Read the columns again from the label file that the command of a fit named."""
+    data, source = fit.data, str(getattr(fit.data, "source", ""))
+    words = shlex.split(str(fit.tree.attrs.get("command", "")))
+    source = next((word for word in words if Path(word).name == source), source)
+    if not Path(source).is_file():
+        what = "The file of the labels is not here, so its columns cannot be read."
+        remedy = "Run this in the folder of the file, or give the columns to annomodels run."
+        raise AnnotationError(Problem(what, source or "the fit", remedy))
+    return shown_from(source, data, text, columns)

@@ -15,18 +15,19 @@ import click
 from annomodels.cli.exits import reason_of
 from annomodels.cli.options import Job, Named, Reading, Truth, changed, flag_of
 from annomodels.cli.session import current, note, say_notes, warn
+from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
-from annomodels.io.border import unreadable
+from annomodels.io.border import decoded, raw_bytes, unreadable
+from annomodels.io.objects import json_value
 from annomodels.io.proposals import Proposal
+from annomodels.io.span_builder import Spans
 from annomodels.io.tables.keys import quoted
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
-    from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
     from annomodels.io.reading import Questions
-    from annomodels.io.span_builder import Spans
 
 PREFIX = "dataset:"
 EVERY = "*"  # pattern of all questions
@@ -334,39 +335,87 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
         if truth.use is not None:
             raise click.UsageError("--use needs --truth.")
         return Truths()
-    from annomodels.io.mappings import is_decisions
-
-    files: dict[str, list[str]] = {"fit": [], "test": [], "audit": []}
     # the page's command names the design of an audit, since it writes to another folder
-    designs = [path for path in truth.paths if path.endswith(".json") and drawn_items(Path(path))]
-    if len(designs) == len(truth.paths):
+    named = [path for path in truth.paths if path.endswith(".json") and drawn_items(Path(path))]
+    answers = [path for path in truth.paths if path not in named]
+    if not answers:
         raise click.UsageError(
-            f"--truth {designs[0]} is the design of an audit, without true labels. Give the judged "
+            f"--truth {named[0]} is the design of an audit, without true labels. Give the judged "
             "items too: --truth audit.csv."
         )
-    for path in truth.paths:
-        if path in designs:
-            continue
-        if Path(path).is_dir():  # a project in which an expert marked audited documents
-            files["audit"].append(path)
-            continue
-        own = recognized(path, name, designs)
-        use = own if own and len(truth.paths) > 1 else truth.use or own or default
-        if own == "fit" and use == "audit" and is_decisions(path):
-            raise click.UsageError(
-                f"{Path(path).name} has the decisions of a report, which were not drawn at random: "
-                "leave out --use audit."
-            )
-        if own is None and (truth.use is None or use == "audit"):
-            _refuse_without_design(path)
-        if use == "audit" and truth.use is None and default != "audit":
-            note(
-                f"note: {Path(path).name} has the items that `annomodels audit` drew, so it is "
-                "used as an audit. --use fit or --use test uses it otherwise."
-            )
-        files[use].append(path)
-    how = _drawn(files["audit"], name, truth.use == "audit", designs)
+    places: list[str | Path] = [
+        *named,
+        design_of(name),
+        *(Path(path).with_name(DESIGN) for path in answers),
+    ]
+    designs = {place: drawn_items(place) for place in map(Path, places) if place.is_file()}
+    files: dict[str, list[str]] = {"fit": [], "test": [], "audit": []}
+    for path in answers:
+        files[_use_of(path, truth, default, list(designs.values()))].append(path)
+    how = _drawn(files["audit"], designs, truth.use == "audit") if files["audit"] else {}
     return Truths(tuple(files["fit"]), tuple(files["test"]), tuple(files["audit"]), how)
+
+
+def _use_of(path: str, truth: Truth, default: str, designs: Sequence[set[str]]) -> str:
+    """Return the use of a file: as requested, or as its content shows."""
+    if Path(path).is_dir():  # a project in which an expert marked audited documents
+        return "audit"
+    from annomodels.auditing.sample import AUDIT
+    from annomodels.io.mappings import is_decisions, is_span_rows, rows_of
+
+    header: Sequence[str] = ()
+    own = None  # what the file is: decisions of the page, audited items, or any other
+    if Path(path).is_file():
+        if not path.endswith(".json"):
+            with suppress(AnnotationError):  # a table that cannot be read is refused when used
+                header = rows_of(path).header
+        if is_decisions(path):
+            own = "fit"
+        elif is_span_rows(path):  # judged documents, or decided places
+            own = "audit" if AUDIT in header else "fit"
+        elif any(designs) and (found := _items([path])):
+            own = "audit" if any(found <= drawn for drawn in designs) else None
+    use = own if own and len(truth.paths) > 1 else truth.use or own or default
+    name = Path(path).name
+    if own == "fit" and use == "audit" and is_decisions(path):
+        raise click.UsageError(
+            f"{name} has the decisions of a report, which were not drawn at random: leave out "
+            "--use audit."
+        )
+    if own is None and AUDIT in header and (truth.use is None or use == "audit"):
+        what = (
+            "These items were drawn by `annomodels audit` with unequal chances, and their design "
+            f"({DESIGN}) is neither next to them nor next to the fit."
+        )
+        remedy = (
+            f"Give the design too: --truth {DESIGN}, from the folder that they were drawn from. "
+            "With --use fit they count as true labels of these items only."
+        )
+        raise AnnotationError(Problem(what, name, remedy))
+    if use == "audit" and truth.use is None and default != "audit":
+        note(
+            f"note: {name} has the items that `annomodels audit` drew, so it is used as an audit. "
+            "--use fit or --use test uses it otherwise."
+        )
+    return use
+
+
+def _drawn(
+    paths: Sequence[str], designs: Mapping[Path, set[str]], asked: bool
+) -> dict[str, str | Path]:
+    """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
+    judged = _items(paths)
+    for place, drawn in designs.items():
+        if judged & drawn:
+            return {"audit": place}
+    if asked:  # a plain table used as an audit
+        note(
+            f"note: No design of an audit ({DESIGN}) has the items of "
+            f"{' and '.join(Path(path).name for path in paths)}: all items count as drawn with the "
+            "same chance."
+        )
+        return {"use": "audit"}
+    return {"audit": next(iter(designs))} if designs else {}
 
 
 def joined[T, K: Hashable](
@@ -386,82 +435,13 @@ def joined[T, K: Hashable](
     return found
 
 
-def recognized(path: str, name: str, named: Sequence[str] = ()) -> str | None:
-    """Return "fit" for decisions of the page, "audit" for audited items, None for other files.
-
-    `named` are designs of audits named on the command line, for files in other folders.
-    """
-    if not Path(path).is_file():
-        return None
-    from annomodels.auditing.sample import AUDIT
-    from annomodels.io.mappings import is_decisions, is_span_rows, rows_of
-
-    if is_decisions(path):
-        return "fit"
-    if is_span_rows(path):  # judged documents, or decided places
-        return "audit" if AUDIT in rows_of(path).header else "fit"
-    designs = [drawn_items(place) for place in [*map(Path, named), *designs_for([path], name)]]
-    found = _items([path]) if any(designs) else set()
-    return "audit" if found and any(found <= drawn for drawn in designs) else None
-
-
-def _refuse_without_design(path: str) -> None:
-    """Refuse items that `annomodels audit` drew if their design is not found."""
-    from annomodels.auditing.sample import AUDIT
-    from annomodels.io.mappings import rows_of
-
-    header: Sequence[str] = ()
-    if Path(path).is_file() and not path.endswith(".json"):
-        with suppress(AnnotationError):  # a table that cannot be read is refused when it is used
-            header = rows_of(path).header
-    if AUDIT in header:
-        what = (
-            "These items were drawn by `annomodels audit` with unequal chances, and their design "
-            f"({DESIGN}) is neither next to them nor next to the fit."
-        )
-        remedy = (
-            f"Give the design too: --truth {DESIGN}, from the folder that they were drawn from. "
-            "With --use fit they count as true labels of these items only."
-        )
-        raise AnnotationError(Problem(what, Path(path).name, remedy))
-
-
-def designs_for(paths: Sequence[str], name: str) -> list[Path]:
-    """Return the designs of audits next to the fit and next to the answers."""
-    places = [design_of(name), *(Path(path).with_name(DESIGN) for path in paths)]
-    return [place for place in dict.fromkeys(places) if place.is_file()]
-
-
 def drawn_items(place: Path) -> set[str]:
     """Return the items of a design; empty for other files, which are refused later."""
-    from annomodels.io.border import decoded, raw_bytes
-    from annomodels.io.objects import json_value
-
     with suppress(AnnotationError, KeyError, TypeError):
         saved = json_value(decoded(raw_bytes(place), place.name), place.name)
         rounds = [each for each in saved["rounds"] if isinstance(each, list)]
         return {str(item) for each in rounds for item in each}
     return set()
-
-
-def _drawn(
-    paths: Sequence[str], name: str, asked: bool, designs: Sequence[str]
-) -> dict[str, str | Path]:
-    """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
-    if not paths:
-        return {}
-    judged, places = _items(paths), [*map(Path, designs), *designs_for(paths, name)]
-    for place in places:
-        if judged & drawn_items(place):
-            return {"audit": place}
-    if asked:  # a plain table used as an audit
-        note(
-            f"note: No design of an audit ({DESIGN}) has the items of "
-            f"{' and '.join(Path(path).name for path in paths)}: all items count as drawn with the "
-            "same chance."
-        )
-        return {"use": "audit"}
-    return {"audit": places[0]} if places else {}
 
 
 def _items(paths: Sequence[str]) -> set[str]:

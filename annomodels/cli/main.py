@@ -20,10 +20,9 @@ import click
 from annomodels.cli import leave_at_once
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.keys import list_choices
-from annomodels.cli.session import Session, close_quietly, show_text, spell, warn
-from annomodels.cli.wrapping import wrapped
+from annomodels.cli.session import Session, close_quietly, show_text, spell, warn, wrapped
 from annomodels.data.widths import size
-from annomodels.errors import meant, printable, spelled_by
+from annomodels.errors import DataWarning, meant, printable, spelled_by
 
 COMMANDS: dict[str, str] = {
     "run": "Build a gold standard: agreement, fit, tables and report.",
@@ -42,13 +41,18 @@ COMMANDS: dict[str, str] = {
     "simulate": "Simulate labels from assumptions.",
     "design": "Plan how many coders and labels a study needs.",
 }
-"""One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
+"""One line of help for each command."""
 
-# commands that share a file
 FILES = {
-    **dict.fromkeys(("gold", "coders"), "tables"),
-    **dict.fromkeys(("audit", "estimate"), "audits"),
+    "pages": ("run", "report"),
+    "labels": ("check", "agree"),
+    "tables": ("gold", "coders", "next", "compare"),
+    "audits": ("audit", "estimate"),
+    "coref": ("coref",),
+    "data": ("convert", "datasets"),
+    "planning": ("simulate", "design"),
 }
+"""Commands of each file in ``commands``."""
 
 EPILOG = """\b
 Examples:
@@ -67,9 +71,10 @@ Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understoo
 def load_command(name: str) -> click.Command:
     from annomodels.cli.options import documented
 
-    file, function = (FILES[name], name) if name in FILES else (name, "command")
+    file = next(file for file, names in FILES.items() if name in names)
     module = importlib.import_module(f"annomodels.cli.commands.{file}")
-    command: click.Command = getattr(module, function)
+    found = (each for each in vars(module).values() if isinstance(each, click.Command))
+    command = next(each for each in found if each.name == name)
     command.context_class = Context
     if command.help is None and command.callback is not None:  # python -OO drops docstrings
         command.help = documented(command.callback)
@@ -255,8 +260,6 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
 
 def _tame_warnings(session: Session) -> None:
     """Show warnings of this package on one line, other warnings only with --debug."""
-    from annomodels.errors import DataWarning
-
     plain = warnings.showwarning
 
     def show(message: object, category: type[Warning], *rest: object) -> None:

@@ -1,53 +1,30 @@
-"""Fits on the command line, with a time estimate and progress."""
+"""Fits on the command line, with progress, in memory or block by block."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+import inspect
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
-from annomodels.cli.options import Sampling
-from annomodels.cli.session import detail, note, warn
-from annomodels.cli.terminal import Stages, between
+from annomodels.cli.loading import PREFIX, asked_of, several
+from annomodels.cli.options import Job, Sampling, changed, flag_of
+from annomodels.cli.places import write_texts
+from annomodels.cli.session import Stages, detail, note, say_notes, warn
 from annomodels.data.annotations import Annotations
 from annomodels.errors import EngineError, MissingDependency
 
 if TYPE_CHECKING:
-    from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
     from annomodels.models.base import Model
     from annomodels.scale.scanned import Scanned
     from annomodels.summaries.trust.checks import Check
-
-
-class Cost(NamedTuple):
-    """Core seconds of an engine, measured with 8,000 labels of 164 coders.
-
-    Per label, class and sweep; per matrix row and sweep; before and after all sweeps, with imports;
-    for one-time compilation. NUTS computes many likelihoods per draw.
-    """
-
-    label: float
-    row: float
-    around: float
-    compiling: float
-
-
-_COSTS = {
-    "gibbs": Cost(6e-9, 4e-7, 3.5, 24.0),
-    "nuts": Cost(4e-6, 2e-6, 6.0, 12.0),
-    "em": Cost(6e-9, 1e-8, 3.0, 12.0),
-}
-# passes to the mode of a stack, per label and class
-_PER_READ, _PASSES = 6e-9, 300
-_PYMC = 6.0  # PyMC builds a model in every process
-_OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
 
 
 def fit_data(
@@ -55,10 +32,8 @@ def fit_data(
     sampling: Sampling,
     command: str,
     model: Model | None = None,
-    *,
-    outputs: bool = False,
 ) -> Fit:
-    """Fit, and print engine, estimated time and progress on stderr."""
+    """Fit, and print engine and progress on stderr."""
     # Models of numbers treat labels as numbers from here on.
     from annomodels.fitting.run import choose, default_model, fit
     from annomodels.models.catalog import require_suited, resolve
@@ -77,7 +52,6 @@ def fit_data(
             f"Fitting {believed.name} to {len(data):,} labels with {engine}, seed "
             f"{options['seed']}{'' if engine == 'em' else draws.format(**options)}."
         )
-        note(f"This takes {expected(data, options, engine, believed, outputs=outputs)}.")
     else:
         note(f"Fitting {believed.name} block by block, seed {options['seed']}.")
     with spreading(sampling) as executor, Stages() as stages:
@@ -89,53 +63,6 @@ def fit_data(
         why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
         warn(f"Sampling {why}; the draws so far are kept.")
     return result
-
-
-def expected(
-    data: Annotations, options: dict[str, Any], engine: str, model: Model, *, outputs: bool
-) -> str:
-    """Return the expected time of a fit on an idle machine, with reasons for a slow start."""
-    from annomodels.models.catalog import is_stack
-
-    cost, why = _COSTS[engine], list[str]()
-    cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
-    sweeps = -(-options["chains"] // cores) * (options["draws"] + options["warmup"])
-    size = n, n_coders, n_labels = len(data), data.n_coders, data.n_labels
-    sampling = cost.label * n * n_labels + cost.row * n_coders * n_labels**2
-    sampling *= 500 if engine == "em" else sweeps
-    seconds = cost.around + min(sampling, options["time_limit"] or sampling)
-    if is_stack(model):
-        seconds += _PER_READ * _PASSES * model.cost(*size)
-    if engine == "nuts":
-        seconds += _PYMC
-        why.append("longer if this is the first fit of the model, which is then compiled")
-    elif not is_compiled(engine, model):
-        seconds += cost.compiling
-        why.append("code is compiled, which happens once")
-    if outputs:
-        seconds += _OUTPUTS + _OUTPUTS_PER_LABEL * n
-    if engine != "em":
-        why.append("longer if the chains mix slowly")
-    spread = 2.0 if engine == "nuts" else 1.4  # the number of likelihoods per draw is unknown
-    return "; ".join([between(seconds, spread), *why])
-
-
-def is_compiled(engine: str, model: Model) -> bool:
-    """Return True if the loops of a fit were compiled since they were last changed."""
-    from annomodels.kernels import compile as compiling
-    from annomodels.models.catalog import is_stack
-    from annomodels.models.mixtures.state_model import coders_of
-
-    part = {"gibbs": "iterations", "em": "passes"}[engine]
-    if engine == "gibbs" and model.truth == "number":
-        part = "interval"
-    elif engine == "gibbs" and (is_stack(model) or coders_of(model) is not model):
-        part = "mixtures/stacked" if is_stack(model) else "passes"
-    own = Path(compiling.__file__).parent
-    source = own / f"{part}.py"
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
-    written = [path.stat().st_mtime for path in folder.rglob(f"{source.stem}.*.nbi")]
-    return compiling.CACHED and max(written, default=0.0) >= source.stat().st_mtime
 
 
 def asked_model(
@@ -229,3 +156,72 @@ def spreading(sampling: Sampling) -> Iterator[Any]:
         ) from error
     with client:
         yield client
+
+
+GOLD, ABOUT, TRUTH = "gold.parquet", "about.json", "truth"
+
+
+def sizes_of(fit: Fit) -> dict[str, object]:
+    """Return sizes of labels on disk, and their model, for ``--format json``."""
+    sizes = {"items": fit.data.n_items, "annotations": fit.data.n_annotations}
+    return {**sizes, "model": fit.model.name}
+
+
+def save_scan(job: Job, fit: Fit, beside: Path, names: Sequence[str]) -> None:
+    """Write a fit, its gold labels, and its results in ``about.json``, to a folder."""
+    saved = fit.save(beside / "saved")
+    for part in saved.iterdir():
+        part.rename(beside / part.name)
+    saved.rmdir()
+    about = json.loads((beside / ABOUT).read_text("utf-8"))
+    about |= {**sizes_of(fit), **facts_of(fit, fit.check())}
+    about |= {"command": fit.tree.attrs["command"], "files": [*names, TRUTH]}
+    write_texts(beside, {ABOUT: json.dumps(about, indent=1)})
+    fit.write_gold(beside / GOLD, job.threshold, only_settled=job.threshold is not None)
+
+
+def scanned(job: Job) -> Scanned:
+    from annomodels.scale.scanning import scan
+
+    known = inspect.signature(scan).parameters
+    reading = {name: value for name, value in job.reading.items() if name in known}
+    reading["question"] = next(iter(asked_of(job.reading)), None)
+    with Stages() as stages:
+        found = scan(job.data, **reading, cache=job.cache, progress=stages)
+    note(repr(found))
+    say_notes(found.notes)
+    return found
+
+
+def refuse_the_rest(job: Job) -> None:
+    """Refuse all options that streams do not support, before reading."""
+    given = refused(job)
+    if job.data == "-" or job.data.startswith(PREFIX):
+        what = f"--stream reads files, a folder or a pattern, not {job.data}"
+        rest = f", and without {', '.join(given)}" if given else ""
+        raise click.UsageError(f"{what}{rest}.")
+    if given:
+        raise click.UsageError(
+            "--stream reads long tables without changes and fits them block by block, with a stack "
+            f"or a model from pooled to hierarchical: leave out {', '.join(given)}."
+        )
+
+
+def refused(job: Job) -> list[str]:
+    """Return the options that streams do not support."""
+    from annomodels.models.catalog import class_of, streamable
+    from annomodels.scale.scanning import scan
+
+    known = inspect.signature(scan).parameters
+    read = {name: value for name, value in changed(job.reading).items() if name not in known}
+    asked: dict[str, Any] = {flag_of(name): value for name, value in read.items()}
+    asked |= {"--truth": job.true_labels.paths, "--use": job.true_labels.use, "--show": job.show}
+    given = [flag for flag, value in asked.items() if value not in (None, (), False, "auto")]
+    given += ["several --question"] if several(job.reading) else []
+    given += [] if isinstance(job.reading["scale"], str) else ["--scale NAME=..."]
+    model = job.sampling.model
+    if model is not None and not streamable(class_of(model)):
+        given.append(f"--model {model}")
+    if job.sampling.options["engine"] == "nuts":
+        given.append("--engine nuts")
+    return given

@@ -1,8 +1,9 @@
-"""Verbosity of a call, spelling of options, and lines on stderr."""
+"""Verbosity of a call, spelling of options, lines and progress on stderr, wrapped."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +13,9 @@ from typing import TextIO
 import click
 
 from annomodels.cli.keys import Key
-from annomodels.cli.wrapping import paragraphs, width_of
+from annomodels.data.widths import size
 from annomodels.errors import Option, Verb
+from annomodels.progress import Reporter
 
 # control characters that move or color a terminal, or ring its bell; names are untrusted
 _CONTROL = {n: f"\\x{n:02x}" for n in (*range(9), *range(11, 32), *range(127, 160))}
@@ -176,3 +178,82 @@ def close_quietly(stream: TextIO) -> None:
 def visible(text: str) -> str:
     """Escape control characters that would affect a terminal."""
     return text.translate(_CONTROL)
+
+
+class Stages(Reporter):
+    """Progress reporter of a command: silent with --quiet, hidden while lines are written."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=current().quiet)
+        current().live = self.pause
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        current().live = None
+
+
+# a word, or text that is copied whole: in backticks, an installation, a call with options
+_WORD = re.compile(
+    r"[^\s`]*`[^`\n]+`[^\s`]*|pip install (?:--upgrade )?\S+"
+    r"|annomodels(?: [a-z]+)?(?: --[\w-]+)+\S*|\S+"
+)
+# prefix of a line: spaces, a bullet or number, a label such as "where:"
+_LEAD = re.compile(r"\s*(?:(?:[*•-]|\d+\.|where:|fix:|note:|warning:|error:)\s+)*")
+NARROWEST = 20
+USUAL = 120  # width of an output that is not a terminal
+UNSAID = 80  # width of a terminal that does not report it
+
+
+def width_of(stream: TextIO) -> int:
+    """Return the width of the terminal of a stream; $COLUMNS overrides it."""
+    if not stream.isatty():
+        return USUAL
+    told = os.environ.get("COLUMNS", "")
+    try:
+        columns = int(told) if told.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return max(columns, NARROWEST) if columns else UNSAID
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break text into lines of at most `width` columns, between words only.
+
+    A wider word, or command in backticks, gets a separate line.
+
+    >>> wrapped("say `do this` and go on", 12)
+    ['say', '`do this`', 'and go on']
+    >>> wrapped("then pip install x, and annomodels run --help.", 24)
+    ['then pip install x, and', 'annomodels run --help.']
+    """
+    lines: list[str] = []
+    for word in _WORD.findall(text):
+        if lines and size(lines[-1]) + 1 + size(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def paragraphs(text: str, width: int) -> str:
+    r"""Wrap each line of a message; align continuation lines with the text, not its label.
+
+    >>> print(paragraphs("error: No file.\n  fix:   Check the path and the name.", 24))
+    error: No file.
+      fix:   Check the path
+             and the name.
+    """
+    width = max(width, NARROWEST)
+    out = []
+    for line in text.split("\n"):
+        if size(line) <= width:
+            out.append(line)
+            continue
+        lead = _LEAD.match(line)[0]  # type: ignore[index]
+        hang = min(len(lead), 9) if lead.strip() else len(lead)
+        first, *rest = wrapped(line[len(lead) :], width - len(lead)) or [""]
+        # continuation lines may be longer than the first if they are indented less
+        rest = wrapped(" ".join(rest), width - hang)
+        out.append(lead + first)
+        out += [" " * hang + part for part in rest]
+    return "\n".join(out)

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
+import pandas as pd
 
 from annomodels.cli.exits import DONE
 from annomodels.cli.loading import stem
 from annomodels.cli.options import Job, Sampling, Writing
 from annomodels.cli.places import write_texts
-from annomodels.cli.session import current, note, say_notes, warn
+from annomodels.cli.session import Stages, current, note, say_notes, warn
 from annomodels.cli.tables import csv_texts, emit, emit_text, filed, to_text
-from annomodels.cli.terminal import Stages
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, columns
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError
 from annomodels.io.span_builder import GOLD, Spans
@@ -24,9 +26,6 @@ from annomodels.limits import STATES
 from annomodels.spans.fit import SpanFit
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from annomodels.data.summary import Summary
     from annomodels.reporting.spans import SpanFacts
 
 FILES = ("report.html", "gold.csv", "coders.csv", "agreement.csv", "fit.nc")
@@ -95,8 +94,6 @@ def told_of_spans(facts: SpanFacts) -> list[str]:
 
 def anonymous(spans: Spans) -> Spans:
     """Return spans with coders renamed "coder 1" and so on, in random order."""
-    import numpy as np
-
     order = np.random.default_rng(len(spans.spans)).permutation(len(spans.coders))
     names = {who: f"coder {n + 1}" for who, n in zip(spans.coders, order, strict=True)}
     names[GOLD] = GOLD
@@ -143,8 +140,6 @@ FACTS = columns(
 
 
 def check_of_spans(data: str, spans: Spans, writing: Writing) -> None:
-    import pandas as pd
-
     people = {d: [who for who in names if who != GOLD] for d, names in spans.seen.items()}
     pairs = sum(len(names) > 1 for names in people.values())
     labels = sorted({s.label for s in spans.spans})

@@ -19,7 +19,6 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.summaries.links import joined
 
 if TYPE_CHECKING:
-    from annomodels.data.document import Corpus
     from annomodels.fitting.fit import Fit
 
 COLUMNS = ("item", "coder", "label")
@@ -149,13 +148,13 @@ def silver(fit: Fit, corpus: Corpus, at_least: float = 0.5) -> list[Document]:
     out = []
     known: set[str] = set()
     for document in documents_of(corpus):
-        named = dict(_named(document))
-        own = [name for name in named if name in mentions]
-        known.update(named)
+        keys = dict(named(document))
+        own = [name for name in keys if name in mentions]
+        known.update(keys)
         linked = {name: links[name][0] for name in own if name in links}
         used = {*own, *linked.values()}
         markables = {
-            name: Markable(name, key[1], key[0]) for name, key in named.items() if name in used
+            name: Markable(name, key[1], key[0]) for name, key in keys.items() if name in used
         }
         layer = Layer(SILVER, markables, clusters=tuple(map(frozenset, joined(linked).values())))
         out.append(document.with_layers({SILVER: layer}))
@@ -183,7 +182,7 @@ def link_probabilities(
     return {
         (document.id, key[1]): links[name][1]
         for document in documents_of(corpus)
-        for name, key in _named(document)
+        for name, key in named(document)
         if name in links
     }
 
@@ -195,7 +194,8 @@ def _links(fit: Fit, at_least: float, column: str = "p_link") -> dict[str, tuple
     return dict(zip(table["item"], pairs, strict=True))
 
 
-def _named(document: Document) -> Iterator[tuple[str, Key]]:
+def named(document: Document) -> Iterator[tuple[str, Key]]:
+    """Yield name and key of each mention of a text, in order."""
     keys = {m.key for layer in document.layers.values() for m in layer.markables.values()}
     for key in in_order(keys):
         yield f"{document.id}#{key_name(key)}", key

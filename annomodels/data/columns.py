@@ -305,9 +305,6 @@ _ALL = (
            help="doubt: entropy of the label of the item, in bits; 0 is certain."),
     Column("reducible", "of it reducible"),
     Column("disagreement", "Disagreement"),
-    Column("surprise", "Surprise p", "chance", "surprise: how often coders as good as these "
-           "would differ this much if the item had one true "
-           "label; check small values."),
     Column("p_contested", "P(contested)", "chance", "p contested: probability that the coders see "
            "two readings rather than err."),
     Column("p_ambiguous", "P(ambiguous)", "chance"),

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.fitting.plots import FitPlots
-    from annomodels.summaries.gold.coverage import Wrong
-    from annomodels.summaries.next.expected_utility import By
-    from annomodels.summaries.next.next_labels import NextLabels
+    from annomodels.summaries.gold import Wrong
+    from annomodels.summaries.next_labels import By, NextLabels
     from annomodels.summaries.trust.checks import Check
 
 
@@ -153,7 +152,7 @@ class Fit(Html):
         threshold
             Probability from which an item counts as settled; 0.95 by default.
         """
-        from annomodels.summaries.gold.gold import gold
+        from annomodels.summaries.gold import gold
 
         return self._table(gold, self.wrong_labels(), threshold=threshold)
 
@@ -169,7 +168,7 @@ class Fit(Html):
         truth
             Held-out true labels by item name, to compare with the gold labels.
         """
-        from annomodels.summaries.gold.coverage import wrong_labels
+        from annomodels.summaries.gold import wrong_labels
 
         return self._once(wrong_labels, known=truth)
 
@@ -182,7 +181,7 @@ class Fit(Html):
         truth
             As in :meth:`wrong_labels`.
         """
-        from annomodels.summaries.gold.coverage import coverage
+        from annomodels.summaries.gold import coverage
 
         if truth is not None:
             return coverage(self.tree, self.data, self.wrong_labels(truth))
@@ -199,7 +198,7 @@ class Fit(Html):
         **some
             `items` or `coders` to include.
         """
-        from annomodels.summaries.predicted.p_next import p_next
+        from annomodels.summaries.p_next import p_next
 
         return self._table(p_next, by=by, **some)
 
@@ -250,7 +249,7 @@ class Fit(Html):
         items
             Name of an item, or several; by default those whose gold label overturns a majority.
         """
-        from annomodels.summaries.gold.why import why
+        from annomodels.summaries.why import why
 
         return self._table(why, items=items)
 
@@ -270,7 +269,7 @@ class Fit(Html):
         prob
             For links: probability of the intervals, by default 0.95.
         """
-        from annomodels.summaries.coders.coders import coders
+        from annomodels.summaries.coders import coders
 
         return self._table(coders, target=target, prob=prob)
 
@@ -288,24 +287,24 @@ class Fit(Html):
         by_labels
             Weight coders by their number of labels; otherwise each coder counts once.
         """
-        from annomodels.summaries.coders.groups import groups as of_groups
+        from annomodels.summaries.coders import groups as of_groups
 
         return self._table(of_groups, groups=groups, by_labels=by_labels)
 
     @verb
     def effects(self) -> Summary:
         """Return the coefficients of covariates, with intervals, one row per term."""
-        from annomodels.summaries.coders.effects import effects
+        from annomodels.summaries.coders import effects
 
         return self._table(effects)
 
     @verb
     def items(self) -> Summary:
-        """Return entropy, surprise and a reason for each flagged item, one row per item.
+        """Return state, entropy and a reason for each flagged item, one row per item.
 
         For numbers, return the difficulty of items.
         """
-        from annomodels.summaries.items.items import items
+        from annomodels.summaries.items import items
 
         return self._table(items)
 
@@ -437,9 +436,9 @@ class Fit(Html):
             Share of right labels to reach; coders who very probably miss it are not asked.
         **limits
             `coders`, `per_item`, `per_coder` and `stop` of
-            :func:`annomodels.summaries.next.next_labels.next_labels`.
+            :func:`annomodels.summaries.next_labels.next_labels`.
         """
-        from annomodels.summaries.next.next_labels import next_labels
+        from annomodels.summaries.next_labels import next_labels
 
         # an expert should decide the first, and has decided that the second have two readings
         apart = self.items().table["state"].isin(("contested", "decided")).to_numpy()

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, rated, some
 from annomodels.errors import AnnotationError, NotApplicable, Note, Verb
+from annomodels.fitting.fit import Fit
 from annomodels.fitting.run import default_model
 from annomodels.limits import (
     CODER_MATRIX,
@@ -30,10 +30,6 @@ from annomodels.limits import (
 from annomodels.models.catalog import MODELS, OTHERS, class_of, is_stack
 from annomodels.models.encoded import require_fittable
 from annomodels.summaries.trust.findings import scale_of
-
-if TYPE_CHECKING:
-    from annomodels.fitting.fit import Fit
-
 
 say = partial(note, messages_beside(__file__))
 
@@ -50,19 +46,13 @@ class Facts:
     scale: str
     gold: int
     repeats: int
-    agreement: float
     usual: str = "stack"
     most: int = 0
 
 
 def facts_of(data: Annotations) -> Facts:
-    once = data.without_repeats()
-    n = np.diff(once.starts)
+    n = np.diff(data.without_repeats().starts)
     busy = np.bincount(data.coder, minlength=data.n_coders)
-    pairs = float((n * (n - 1)).sum())
-    cell = once.item.astype(np.int64) * once.n_labels + once.label
-    votes = np.unique(cell, return_counts=True)[1]
-    same = float((votes * (votes - 1)).sum())
     return Facts(
         items=data.n_items,
         coders=data.n_coders,
@@ -74,7 +64,6 @@ def facts_of(data: Annotations) -> Facts:
         scale=data.scale,
         gold=int((data.known >= 0).sum()),
         repeats=data.repeats,
-        agreement=same / pairs if pairs else float("nan"),
         usual=default_model(data),
         most=int(n.max()),
     )
@@ -233,8 +222,6 @@ class Advice(Summary):
         Name of the model to fit; empty where nothing can be fitted.
     facts
         Facts behind the choice.
-    fit
-        The fit that was checked, or None.
 
     Examples
     --------
@@ -245,7 +232,6 @@ class Advice(Summary):
 
     model: str = field(kw_only=True)
     facts: Facts = field(kw_only=True)
-    fit: Fit | None = field(default=None, kw_only=True)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -258,7 +244,7 @@ class Advice(Summary):
         return self.title if self.model else ""
 
     def to_dict(self) -> dict[str, object]:
-        """Return everything but the fit as plain data."""
+        """Return everything as plain data."""
         return {
             "model": self.model,
             "call": self.call,
@@ -271,14 +257,7 @@ class Advice(Summary):
         return "\n".join([self.title, *self.notes])
 
 
-def advise(
-    data: Annotations,
-    *,
-    fit: Fit | None = None,
-    check: bool = False,
-    seed: int = 1,
-    **options: Any,
-) -> Advice:
+def advise(data: Annotations, *, fit: Fit | None = None) -> Advice:
     """Suggest a model for the data, with reasons.
 
     By default only counted facts are used: labels per coder and per item, number of labels, their
@@ -291,15 +270,11 @@ def advise(
         The annotations, a data frame, or the path of a file.
     fit
         A fit of these data, to check.
-    check
-        Whether to fit the model that the facts suggest and check it; takes as long as a fit.
-    seed, **options
-        Of that fit, as for :func:`annomodels.fit`.
 
     Raises
     ------
     NotApplicable
-        When the fit is of other data, or options are given without ``check=True``.
+        When the fit is of other data.
 
     Examples
     --------
@@ -308,14 +283,12 @@ def advise(
     >>> found.model, found.reasons[0][:60]
     ('stack', 'Coders often err on the same items. The stack measures how m')
     """
-    if options and not check:
-        raise NotApplicable(f"{', '.join(options)}: options of a fit need check=True.")
     facts = facts_of(data := as_annotations(data))
     try:
         require_fittable(data)
     except AnnotationError as error:
         said = tuple(f"{problem.what} {problem.remedy}" for problem in error.problems)
-        return _advice("", _table([]), said, facts, None)
+        return _advice("", _table([]), said, facts)
     first = holding(FIRST, facts)[0]
     rows = [(rule.model, rule.said(facts)) for rule in (first, *holding(ALSO, facts))]
     ordered = rated(data.labels, data.scale)
@@ -325,15 +298,10 @@ def advise(
         reasons.append(scale.said)
     if kind.truth == "class" and not facts.gold:
         reasons.append(_audit(data))
+    model = first.model
     if fit is not None:
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
             raise NotApplicable("The fit is of other data: give a fit of these data.")
-    elif check and kind.truth == "class":
-        from annomodels.fitting.run import fit as run
-
-        fit = run(data, first.model, seed=seed, **options)
-    model = first.model
-    if fit is not None:
         model, why = _after_check(fit, first.model)
         reasons.insert(0, why)
         if model != first.model:
@@ -344,14 +312,12 @@ def advise(
         reasons.append(
             say("compare", compare=Verb("am.compare", "annomodels compare"), names=names)
         )
-    return _advice(model, table, tuple(reasons), facts, fit)
+    return _advice(model, table, tuple(reasons), facts)
 
 
-def _advice(
-    model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: Facts, fit: Fit | None
-) -> Advice:
+def _advice(model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: Facts) -> Advice:
     title = f'am.fit(data, "{model}")' if model else "No model can be fitted."
-    return Advice(title, table, notes=reasons, columns=COLUMNS, model=model, facts=facts, fit=fit)
+    return Advice(title, table, notes=reasons, columns=COLUMNS, model=model, facts=facts)
 
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,17 +21,16 @@ from annomodels.data.messages import messages_beside, note
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import MOST_SEED, AnnotationError, NotApplicable, Option, valid_seed
+from annomodels.fitting.fit import Fit
 from annomodels.fitting.run import default_model, fit
 from annomodels.models.base import Model
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.simulate import Workload, assign, simulate
 from annomodels.progress import Progress, reporting, silent
-from annomodels.summaries.coders.populations import new_coders
+from annomodels.summaries.coders import new_coders
 from annomodels.summaries.draws import Draws, choices, thinned
+from annomodels.summaries.gold import by_vote_of
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from annomodels.fitting.fit import Fit
 
 say = partial(note, messages_beside(__file__))
 
@@ -386,7 +385,7 @@ class Trial(NamedTuple):
 
 def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Trial:
     """Fit simulated data and compare the gold standard with the truth."""
-    voted = vote_accuracy(data, truth)
+    voted = float(by_vote_of(data)[np.arange(data.n_items), truth].mean())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small or one-sided data are intended
         measured = agreement(data, "alpha", draws=ALPHA_DRAWS, seed=seed)
@@ -398,9 +397,3 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
         result = fit(data, model, seed=seed, progress=silent, **RUN)
     label = result.tree["truth"].to_dataset()["p_truth"].values.argmax(axis=1)
     return Trial(float((label == truth).mean()), voted, measured.value, width)
-
-
-def vote_accuracy(data: Annotations, truth: Ints) -> float:
-    """Return the share of right majority votes; a tie counts in part."""
-    best = data.votes == data.votes.max(axis=1, keepdims=True)
-    return float((best[np.arange(data.n_items), truth] / best.sum(axis=1)).mean())

@@ -1,7 +1,7 @@
 """Plots of a fit: functions from a fit or a summary to a matplotlib figure.
 
-Coders and items have a file each, ``trust`` has diagnostics, ``style`` the common look, and
-``svg`` embeds plots in a page.
+Coders and items have a file each, ``trust`` has diagnostics, and ``style`` the common look and the
+way into a page.
 May import all computing modules; only the report and the command line import it. matplotlib is
 loaded inside functions.
 """
@@ -15,7 +15,7 @@ from annomodels.plots.coders import (
     pairwise_heatmap,
 )
 from annomodels.plots.items import difficulty, doubt, prevalence, simplex, values
-from annomodels.plots.svg import inline
+from annomodels.plots.style import inline
 from annomodels.plots.trust import coverage, predictive_votes, ranks
 
 __all__ = [

@@ -7,25 +7,25 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.tables import from_joint
+from annomodels.data.annotations import Annotations
 from annomodels.data.columns import short
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import draws_of, summary_of, tiles
-from annomodels.summaries.coders.coders import notable
+from annomodels.summaries.coders import notable
 from annomodels.summaries.draws import counts_matrix
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from annomodels.data.annotations import Annotations
 
 Measure = Literal[
     "share_right", "accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"

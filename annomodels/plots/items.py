@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels.data.columns import short
 from annomodels.data.names import label_text
@@ -13,13 +14,12 @@ from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import summary_of
 from annomodels.summaries.draws import flat
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from annomodels.types import Floats, Ints
 
 _MOST_LABELS = 30
 _NAMED = 40  # items up to which each is named

@@ -152,7 +152,7 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
         where the probability of the label falls below .99, .95 and .8.
     """
     if not hasattr(source, "table"):
-        from annomodels.summaries.gold.coverage import coverage as summary
+        from annomodels.summaries.gold import coverage as summary
 
         source = summary(source.tree, source.data)
     curve, table = source.draws, source.table

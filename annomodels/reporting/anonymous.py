@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from annomodels.fitting.fit import Fit
     from annomodels.scale.scanned import Scanned
 

@@ -8,21 +8,19 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from annomodels.data.columns import COLUMNS, clean, short
 from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
-from annomodels.reporting.audited import folder_of
 from annomodels.reporting.facts import Facts, before_audit
+from annomodels.reporting.methods import folder_of
 from annomodels.reporting.parts import BAR
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.gold.evidence import contributions, runs
-
-if TYPE_CHECKING:
-    from annomodels.types import Bools, Floats, Ints
+from annomodels.summaries.why import contributions, runs
+from annomodels.types import Bools, Floats, Ints
 
 ROOM = 3_600_000  # characters of all items on a page
 FILES_ROOM = 1_600_000  # characters of all compressed tables
@@ -66,6 +64,11 @@ def assembled(about: Mapping[str, object], rows: Sequence[str]) -> str:
     """Return the data of a page and its rows as JSON for a script element."""
     # texts of the data must not end the script element
     return inert(f'{_compact(about)[:-1]},"items":[{",".join(rows)}]}}')
+
+
+def chance_of(p: float) -> tuple[float, str]:
+    """Return a short probability, and its text as in all tables."""
+    return round(p, 4), COLUMNS["probability"].written(p).text
 
 
 def rows_with_room(entries: Iterable[list[object]]) -> list[str]:
@@ -170,7 +173,7 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
             label_text(name),
             int(best[i]),
             int(facts.state[i]),
-            [each for k in likely for each in (int(k), _as_written(float(p[i, k])))],
+            [each for k in likely for each in (int(k), *chance_of(float(p[i, k])))],
             votes[data.starts[i] : data.starts[i + 1]].ravel().tolist(),  # coder, label, value
             clean(reasons[i]),
             short(texts.get(name, ""), longest),
@@ -178,22 +181,6 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
         ]
 
     return entry
-
-
-def _as_written(p: float) -> float:
-    """Return a short probability that the page rounds as all tables do.
-
-    >>> _as_written(0.565283), _as_written(0.184999), _as_written(0.125)
-    (0.5653, 0.185, 0.12499999)
-    """
-    text = COLUMNS["probability"].written(p).text
-    near = (round(p, 4), round(p, 6), p, p - 1e-8)
-    return next(x for x in near if COLUMNS["probability"].written(x).text == text and not _tie(x))
-
-
-def _tie(p: float) -> bool:
-    """Return True if a number ties at two digits, which scripts round differently."""
-    return 8 * p % 4 == 1  # 0.125 and 0.625: Python rounds these down
 
 
 def _contributions(facts: Facts, p: Floats) -> Floats:

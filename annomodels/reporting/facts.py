@@ -1,32 +1,36 @@
-"""Facts about a fit, each computed once on first use."""
+"""Facts about the data and a fit, each computed once on first use; counts of the check."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from annomodels.data.alike import components
+from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
+from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
+from annomodels.data.validation import rated, some, variants
 from annomodels.errors import AnnotationError, Problem
-from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, STATES
+from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, CODER_THIN, STATES
 from annomodels.models.catalog import is_stack
-from annomodels.reporting.health import Health, health
-from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
-from annomodels.summaries.next.next_labels import withheld
-from annomodels.summaries.trust.known_truth import contradicted, held_back_finding
+from annomodels.summaries.gold import CURVE, Wrong, as_coders_read, wrong_interval
+from annomodels.summaries.next_labels import NextLabels, withheld
+from annomodels.summaries.trust.known_truth import calibration, contradicted, held_back_finding
+from annomodels.types import Ints
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
-    from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
+    from annomodels.scale.scanned import Scanned
     from annomodels.scale.tally import Tally
-    from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.trust.checks import Check
-    from annomodels.types import Ints
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,6 @@ class Facts:
     def calibration(self) -> Summary | None:
         if not self.known:
             return None
-        from annomodels.summaries.trust.calibration import calibration
-
         return calibration(self.tree, self.data, self.known)
 
     @cached_property
@@ -170,8 +172,6 @@ class Facts:
         """Number of items kept at each threshold."""
         if self.has("coverage"):
             return self.fit.coverage(self.known)
-
-        from annomodels.data.summary import Summary
 
         return Summary("What a threshold keeps", self.tally.thresholds, columns=CURVE)
 
@@ -271,3 +271,154 @@ def before_audit(fit: Fit) -> Fit:
 
 def facts_of(fit: Fit | Facts) -> Facts:
     return fit if isinstance(fit, Facts) else Facts(fit)
+
+
+_SHOWN = 8
+_BY_CHANCE = "Coders agree no more than by chance: these labels may not depend on any truth."
+
+
+@dataclass(frozen=True)
+class Spread:
+    least: int
+    median: float
+    most: int
+
+    @classmethod
+    def of(cls, units: Ints) -> Spread:
+        """Summarize counts from the frequencies of 0, 1, 2, ..., shape [count].
+
+        >>> Spread.of(np.bincount([1, 2, 2, 3, 7]))
+        Spread(least=1, median=2.0, most=7)
+        """
+        used, ends = np.flatnonzero(units), np.cumsum(units)
+        middle = np.array([ends[-1] - 1, ends[-1]]) // 2  # the same place if their number is odd
+        median = np.searchsorted(ends, middle, side="right").mean()
+        return cls(int(used[0]), float(median), int(used[-1]))
+
+    def told(self) -> str:
+        """Return range and median as text.
+
+        >>> Spread.of(np.bincount([1, 2])).told(), Spread.of(np.bincount([3, 3])).told()
+        ('1 to 2, median 1.5', '3')
+        """
+        if self.least == self.most:
+            return f"{self.least:,}"
+        median = f"{self.median:,.1f}".removesuffix(".0")
+        return f"{self.least:,} to {self.most:,}, median {median}"
+
+
+@dataclass(frozen=True, eq=False)
+class Health:
+    """Facts about the data that a reader should know before the results."""
+
+    per_item: Spread  # spread of the number of labels
+    per_coder: Spread
+    label_counts: Ints  # number of uses of each label
+    single: int  # items with one label only
+    # parts of the data that share no coder: number, and sizes in items, largest first, if the
+    # labels are in memory
+    n_parts: int
+    parts: tuple[int, ...]
+    unused: tuple[Hashable, ...]  # declared labels that nobody gave
+    few: tuple[Hashable, ...]  # coders with fewer than ten labels
+    # coders with at least ten labels, all of them the same
+    constant: tuple[Hashable, ...]
+
+
+def health(data: Annotations | Scanned, units: Ints | None = None) -> Health:
+    """Summarize the data; for streamed data, `units` counts items with 0, 1, 2, ... labels.
+
+    >>> rows = [("t1", "ana", "pos"), ("t1", "ben", "neg"), ("t2", "cem", "pos")]
+    >>> found = health(Annotations.from_records(rows))
+    >>> found.parts, found.single, len(found.few)
+    ((1, 1), 1, 3)
+    """
+    per_coder, constant = data.per_coder, np.zeros(data.n_coders, dtype=bool)
+    parts: tuple[int, ...] = ()
+    if isinstance(data, Annotations):
+        units = np.bincount(np.diff(data.starts), minlength=2)
+        counts = np.bincount(data.label, minlength=data.n_labels)
+        pairs = np.unique(data.coder.astype(np.int64) * data.n_labels + data.label)
+        kinds = np.bincount(pairs // data.n_labels, minlength=data.n_coders)
+        constant, parts = (kinds == 1) & (per_coder >= CODER_THIN), _parts(data)
+        n_parts = len(parts)
+    else:
+        assert units is not None
+        counts, n_parts = data.per_label, data.components
+    return Health(
+        per_item=Spread.of(units),
+        per_coder=Spread.of(np.bincount(per_coder)),
+        label_counts=counts,
+        single=int(units[1]),
+        n_parts=n_parts,
+        parts=parts,
+        unused=tuple(data.labels[k] for k in np.flatnonzero(counts == 0)),
+        few=tuple(data.coders[j] for j in np.flatnonzero(per_coder < CODER_THIN)),
+        constant=tuple(data.coders[j] for j in np.flatnonzero(constant)),
+    )
+
+
+def _parts(data: Annotations) -> tuple[int, ...]:
+    labeled = np.diff(data.starts) > 0
+    first = data.coder[data.starts[:-1][labeled]]
+    sizes = np.bincount(components(data.item, data.coder)[first])
+    alone = np.ones(int((~labeled).sum()), dtype=np.int64)  # items without a label
+    return tuple(int(n) for n in -np.sort(-np.concatenate([sizes[sizes > 0], alone])))
+
+
+class Counted(NamedTuple):
+    """One line of ``annomodels check``."""
+
+    check: str
+    value: Any  # number or text
+    remark: str = ""  # meaning or remedy; empty without a problem
+    names: tuple[str, ...] = ()  # labels or coders concerned
+
+
+def findings(data: Annotations) -> list[Counted]:
+    """Return the counts of ``annomodels check`` in order; ``data.notes`` has details."""
+    facts = health(data)
+    counts = facts.label_counts
+    order = np.argsort(-counts, kind="stable")
+    shares = [
+        f"{_some([data.labels[k]])} {percent(counts[k] / counts.sum(), 1)}" for k in order[:_SHOWN]
+    ]
+    more = f" and {data.n_labels - _SHOWN} more" * (data.n_labels > _SHOWN)
+    sizes = ", ".join(map(str, facts.parts[:_SHOWN])) + ", ..." * (facts.n_parts > _SHOWN)
+    alone = "They carry no information about agreement."
+    apart = f"They have {sizes} items and no coder in common."
+    return [
+        Counted("items", data.n_items),
+        Counted("coders", data.n_coders),
+        Counted("labels given", data.n_annotations),
+        Counted("different labels", data.n_labels),
+        Counted("label shares", ", ".join(shares) + more),
+        _named("unused labels", facts.unused, "In the label set, but given by no coder: {}."),
+        Counted(
+            "spelling variants",
+            len(variants(data.labels, "label")) + len(variants(data.coders, "coder")),
+        ),
+        Counted("labels per item", facts.per_item.told()),
+        Counted("items with one label", facts.single, alone * bool(facts.single)),
+        Counted("labels per coder", facts.per_coder.told()),
+        _named(f"coders below {CODER_THIN} labels", facts.few, "Too few labels by {}."),
+        _named("constant coders", facts.constant, "They always gave the same label: {}."),
+        Counted("overlap groups", facts.n_parts, apart * (facts.n_parts != 1)),
+        Counted("beyond chance", *(("no", _BY_CHANCE) if data.by_chance else ("yes",))),
+        Counted("repeated labels", data.repeats),
+        Counted("skipped cells", data.skips),
+        Counted("items with known truth", int((data.known >= 0).sum())),
+        Counted("documents", len(data.groups)),
+        Counted("scale", data.scale, rated(data.labels, data.scale)),
+        Counted("fingerprint", data.fingerprint),
+    ]
+
+
+def _named(check: str, names: Sequence[Hashable], remark: str) -> Counted:
+    """Count labels or coders, and name them in a remark if there are any."""
+    said = remark.format(_some(names)) if names else ""
+    return Counted(check, len(names), said, tuple(map(label_text, names)))
+
+
+def _some(names: Sequence[Hashable]) -> str:
+    return some(names, label_text, _SHOWN)

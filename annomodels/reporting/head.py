@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from annomodels.data.columns import clean, percent
 from annomodels.data.validation import counted
 from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_WORTH
-from annomodels.reporting import audited
 from annomodels.reporting.facts import ADVICE, Facts
-from annomodels.reporting.parts import Action, Head
+from annomodels.reporting.methods import judged_items
+from annomodels.reporting.parts import Action, Head, action
 from annomodels.reporting.words import coders_listed, number, say, whole_ends
+from annomodels.summaries.next_labels import NextLabels
 from annomodels.summaries.trust.checks import Check
-
-if TYPE_CHECKING:
-    from annomodels.summaries.next.next_labels import NextLabels
 
 REVIEWED = 20  # items to review if none is contested
 MOST = 0.5  # proportion of the interval's width from which an audit removes most of it
@@ -25,7 +21,7 @@ def head(facts: Facts) -> Head:
     said = sentence(facts)
     worst = warning(facts.check)  # already in the sentence if an audit contradicts P(truth)
     shown = "" if said.startswith(worst) else worst
-    return Head.of(said, facts.states.values(), list(filter(None, actions)), shown)
+    return Head.of(said, facts.states.values(), actions, shown)
 
 
 def warning(check: Check) -> str:
@@ -70,7 +66,7 @@ def _checked(facts: Facts) -> str:
     if facts.estimate is not None:
         found = facts.estimate
         how = "drawn at random" if found.by_design else "that were not drawn at random"
-        return f"An expert judged {counted(audited.judged(found), 'item')} {how}."
+        return f"An expert judged {counted(judged_items(found), 'item')} {how}."
     if decided := facts.states["decided"]:
         return f"{counted(decided, 'item is', 'items are')} decided."
     # without a forecast, which scans lack, nothing is promised
@@ -89,28 +85,21 @@ def _hours(size: int) -> int:
 def _decide(facts: Facts) -> Action | None:
     if facts.unsupported("items"):
         return None
-    about = "contested: more labels would hardly help"
     n = facts.states["contested"]
-    if not n and not len(facts.following.table):
-        n, about = min(REVIEWED, facts.states["needs labels"]), "the least certain gold labels"
-    return Action("#decide", f"Decide {counted(n, 'item')}", about) if n else None
+    if n or len(facts.following.table):
+        return action("decide_contested", n)
+    return action("decide_uncertain", min(REVIEWED, facts.states["needs labels"]))
 
 
 def _buy(facts: Facts) -> Action | None:
     of = facts.states["needs labels"]
     if facts.unsupported("next"):
-        title, about = f"Buy {counted(of, 'label')}", "one for each item not settled"
-        return Action("#items-section", title, about) if of and not facts.contradicted else None
+        return action("buy_open", 0 if facts.contradicted else of)
     plan = facts.following
-    if not len(plan.table):
-        return None
     items, removed = plan.table["item"].nunique(), number(max(plan.before - plan.after, 0.0))
     whose = f"{items:,} of the " * (items < of) + counted(of, "item that needs", "items that need")
-    return Action(
-        "#labels-to-buy",
-        f"Buy {counted(len(plan.table), 'label')}",
-        f"for {whose} labels: about {removed} fewer wrong{_price(plan)}",
-    )
+    words = {"whose": whose, "removed": removed, "price": _price(plan)}
+    return action("buy", len(plan.table), **words)
 
 
 def _price(plan: NextLabels) -> str:
@@ -132,13 +121,9 @@ def _coders(facts: Facts) -> Action | None:
         return None
     named = table["coder"].isin(facts.flagged["coder"])
     share = float(table.loc[named, "n"].sum()) / max(float(table["n"].sum()), 1)
-    said = "; ".join(parts)
-    return Action(
-        "#coders-section",
-        said[0].upper() + said[1:],
-        f"{int(named.sum()):,} of {counted(len(table), 'coder')}, "
-        f"{percent(share, 0)} of the labels",
-    )
+    what = "; ".join(parts)
+    words = {"what": what[0].upper() + what[1:], "of": len(table), "share": share}
+    return action("coders", int(named.sum()), **words)
 
 
 def _check(facts: Facts) -> Action | None:
@@ -148,15 +133,14 @@ def _check(facts: Facts) -> Action | None:
         return None
     size, share = facts.to_audit
     if size >= of.n:
-        return Action("#check-items", f"Check all {counted(of.n, 'item')}", "then all are known")
+        return action("check_all", of.n)
     hours = _hours(size)
-    text = f"about {counted(hours, 'hour')}" if hours else "under an hour"
+    gain = f"about {counted(hours, 'hour')}" if hours else "under an hour"
     ends = whole_ends(of.gold_low, of.gold_high, "“{}”")
     if share <= AUDIT_GOAL:
-        text += f"; the interval {ends} becomes about half as wide, and it"
+        gain += f"; the interval {ends} becomes about half as wide, and it"
     elif share <= AUDIT_WORTH:
-        text += f"; the interval {ends} becomes about {percent(1 - share, 0)} narrower, and it"
+        gain += f"; the interval {ends} becomes about {percent(1 - share, 0)} narrower, and it"
     else:
-        text += "; it"
-    text += " shows errors that all coders share"
-    return Action("#check-items", f"Check {counted(size, 'random item')}", text)
+        gain += "; it"
+    return action("check_random", size, gain=gain)

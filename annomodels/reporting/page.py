@@ -1,15 +1,17 @@
-"""Report page: one HTML file with script and style, written atomically."""
+"""Report page: one HTML file with script and style, written atomically; index of several pages."""
 
 from __future__ import annotations
 
 import base64
 import functools
 import hashlib
+import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -22,10 +24,14 @@ from annomodels.io.writing import atomic_path
 from annomodels.reporting.anonymous import anonymized
 from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
-from annomodels.reporting.parts import Part, Section
+from annomodels.reporting.parts import BADGES, Part, Section
 from annomodels.reporting.sections import sections_of
-from annomodels.reporting.spans import SpanFacts
+from annomodels.reporting.spans import SpanFacts, head
 from annomodels.reporting.spans import payload as payload_of_spans
+from annomodels.reporting.words import (
+    share_interval,
+    with_interval,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
     from annomodels.reporting.links import LinkFacts
     from annomodels.spans.fit import SpanFit
+
 
 LEFT_OUT = "Parts that pages have for other data and other models."
 ASSETS = Path(__file__).parent / "assets"
@@ -203,7 +210,7 @@ def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
 
 
 def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
-    from annomodels.reporting.sections.links import head
+    from annomodels.reporting.links import head
 
     fit, names = facts.fit, [document.id for document in facts.documents]
     heading = short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts"
@@ -221,8 +228,6 @@ def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
 
 
 def _cover_of_spans(facts: SpanFacts, command: str) -> dict[str, object]:
-    from annomodels.reporting.sections.spans import head
-
     attrs, spans = facts.fit.tree.attrs, facts.fit.spans
     made = zip(("chain", "draw"), facts.fit.draws.log_density.shape, strict=True)
     chains, draws = (counted(size, word) for word, size in made)
@@ -300,3 +305,44 @@ def write(path: Path, text: str) -> None:
     with atomic_path(path, force=True) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
         beside.chmod(0o644)
+
+
+def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
+    data = fit.data
+    table = fit.agreement().table.set_index("coefficient")
+    value, low, high = (
+        float(table[name].get("alpha", math.nan)) for name in ("value", "low", "high")
+    )
+    # ordinal alpha is a different coefficient from nominal alpha, so the page names it
+    kind = str(table["title"].get("alpha", "")).partition(", ")[2]
+    n, settled = data.n_items, Facts(fit).settled
+    sizes = (
+        counted(data.n_items, "item"),
+        counted(data.n_coders, "coder"),
+        counted(data.n_labels, "label"),
+    )
+    return {
+        "question": short(question, 120),
+        "href": quote(href),
+        "size": f"{', '.join(sizes)}; {len(data):,} given",
+        "alpha": f"{with_interval(value, low, high)}{kind and ', ' + kind}",
+        "settled": f"{percent(settled / n)} ({share_interval(settled, n)})",
+        "verdict": fit.check().verdict,
+    }
+
+
+def index_page(
+    rows: list[dict[str, str]], source: str = "", left_out: Mapping[str, str] | None = None
+) -> str:
+    """Return the HTML of the page; excluded questions are below the table, with the reason."""
+    name = short(source, 80)
+    html: str = template("index.html").render(
+        **{**basics(), "script": ""},
+        eyebrow="Annotation reports",
+        title=f"Annotation reports · {name}" if name else "Annotation reports",
+        heading=name or "What the labels are worth",
+        rows=rows,
+        badges=BADGES,
+        left_out={short(name, 120): why for name, why in (left_out or {}).items()},
+    )
+    return html

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import pandas as pd
+
 from annomodels.data.columns import Cell, Column, present, short
 from annomodels.data.messages import filled
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
-from annomodels.plots.svg import inline
+from annomodels.plots.style import inline
 from annomodels.reporting.words import MESSAGES, advised
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
-    from annomodels.data.summary import Summary
     from annomodels.summaries.trust.checks import Check
 
 Kind = Literal[
@@ -24,9 +25,9 @@ Kind = Literal[
     "places", "pair", "box", "decide", "explorer", "more", "copy",
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
+Paper = Literal["", "all", "flagged"]
+"""What paper has of a table: the rows visible at once, all rows, or those of coders to act on."""
 
-# sections that need a screen or are long, left out on paper
-ON_SCREEN = ("decide", "labels-to-buy", "agreement-section", "silver-section")
 MOST = 200  # rows of a table
 PAGE = 12  # rows visible at once
 FIRST_CARDS, MOST_CARDS = 6, 60
@@ -54,6 +55,7 @@ class Table(NamedTuple):
     rows: tuple[tuple[Cell, ...], ...]
     total: int
     full: str
+    paper: Paper = ""
 
     @property
     def cut(self) -> bool:
@@ -62,7 +64,7 @@ class Table(NamedTuple):
     @property
     def first(self) -> tuple[tuple[Cell, ...], ...]:
         """Rows visible at once; all rows of the table for print."""
-        return self.rows if self.key == "contested" else self.rows[:PAGE]
+        return self.rows if self.paper == "all" else self.rows[:PAGE]
 
     @property
     def rest(self) -> tuple[tuple[Cell, ...], ...]:
@@ -76,7 +78,7 @@ class Table(NamedTuple):
 
     def style(self, row: tuple[Cell, ...]) -> str:
         """Return "flagged" for a coder to act on, "thin" for one with few labels."""
-        if self.key != "coders":
+        if self.paper != "flagged":
             return ""
         said = {each.name: cell.text for each, cell in zip(self.columns, row, strict=True)}
         kind = said.get("kind", "good")
@@ -103,6 +105,12 @@ class Action(NamedTuple):
     only: str = ""  # kind of places to filter the list by
 
 
+def action(code: str, n: int, /, **words: object) -> Action | None:
+    """Return an action with its texts in the messages; None if it concerns nothing."""
+    texts = MESSAGES["actions"][code].items()
+    return Action(**{name: filled(text, n=n, **words) for name, text in texts}) if n else None
+
+
 BAR = {
     "settled": "settled", "open": "need labels", "contested": "contested", "decided": "decided",
 }  # fmt: skip
@@ -122,12 +130,13 @@ class Head(NamedTuple):
         cls,
         sentence: str,
         states: Iterable[int],
-        actions: Sequence[Action],
+        actions: Iterable[Action | None],
         warning: str = "",
+        bar: Mapping[str, str] = BAR,
     ) -> Head:
         """Return the first screen, given the number of items in each state."""
-        bar = [(css, n, name) for (css, name), n in zip(BAR.items(), states, strict=True)]
-        return cls(sentence, bar, actions, warning)
+        shown = [(css, n, name) for (css, name), n in zip(bar.items(), states, strict=True)]
+        return cls(sentence, shown, list(filter(None, actions)), warning)
 
     @property
     def shown(self) -> list[tuple[str, int, str, float]]:
@@ -172,6 +181,7 @@ class Section:
     needs: tuple[str, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
     details: bool = False
+    printed: bool = True  # False for sections that need a screen, or are long
 
     @classmethod
     def of(
@@ -183,13 +193,10 @@ class Section:
         needs: tuple[str, ...] = (),
         parts: tuple[tuple[str, str], ...] = (),
         details: bool = False,
+        printed: bool = True,
     ) -> Callable[[Make], Section]:
         """Declare the section of the page that the decorated function makes."""
-        return lambda make: cls(key, title, lead, make, needs, parts, details)
-
-    @property
-    def printed(self) -> bool:
-        return self.key not in ON_SCREEN
+        return lambda make: cls(key, title, lead, make, needs, parts, details, printed)
 
     @property
     def heading(self) -> str:
@@ -235,24 +242,25 @@ def drawn(figure: Part | None) -> list[Part]:
 
 def table(
     key: str, caption: str, declared: Sequence[Column], rows: pd.DataFrame, full: str = "",
-    *, total: int = 0, otherwise: str = "",
+    *, total: int = 0, otherwise: str = "", paper: Paper = "",
 ) -> list[Part]:  # fmt: skip
     """Show the first rows of a data frame, or `otherwise` if it is empty."""
     columns = present(declared, rows)
     cells = tuple(tuple(each.cell(r) for each in columns) for r in rows.head(MOST).itertuples())
     if cells:
-        return [Part("table", Table(key, caption, columns, cells, total or len(rows), full))]
+        made = Table(key, caption, columns, cells, total or len(rows), full, paper)
+        return [Part("table", made)]
     return [Part("text", otherwise)] * bool(otherwise)
 
 
 def summary(
     key: str, caption: str, found: Summary, rows: pd.DataFrame | None = None, full: str = "",
-    only: str = "",
+    only: str = "", *, paper: Paper = "",
 ) -> list[Part]:  # fmt: skip
     """Show the table of a summary, or some of its rows, or only the named columns."""
     known = {column.name: column for column in found.columns}
     columns = [known[name] for name in only.split()] or found.columns
-    return table(key, caption, columns, found.table if rows is None else rows, full)
+    return table(key, caption, columns, found.table if rows is None else rows, full, paper=paper)
 
 
 def cards(made: Sequence[Card]) -> list[Part]:

@@ -1,4 +1,4 @@
-"""Facts about gold spans, computed on first use, and the places to decide."""
+"""Facts about gold spans, the places to decide, and the sections of their page."""
 
 from __future__ import annotations
 
@@ -6,22 +6,36 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
 
 from annomodels.auditing.spans import fingerprint
-from annomodels.data.columns import clean, short
+from annomodels.data.columns import COLUMNS, Column, clean, percent, short
+from annomodels.data.columns import columns as columns_of
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.io.span_builder import GOLD, NONE
-from annomodels.limits import RESULT_DRAWS, RESULT_RHAT, SETTLED, STATES
-from annomodels.reporting.explorer import assembled, follow_up, rows_with_room
-from annomodels.reporting.parts import BAR
-from annomodels.reporting.words import say
+from annomodels.limits import AUDIT_DOCUMENTS, RESULT_DRAWS, RESULT_RHAT, SETTLED, STATES
+from annomodels.reporting.explorer import assembled, chance_of, follow_up, rows_with_room
+from annomodels.reporting.methods import folder_in
+from annomodels.reporting.parts import (
+    BAR,
+    MOST_CARDS,
+    Card,
+    Head,
+    Part,
+    Section,
+    action,
+    cards,
+    notes,
+    summary,
+    table,
+)
+from annomodels.reporting.words import coders_listed, say, with_interval
 from annomodels.spans.groups import overlapping
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from annomodels.data.summary import Summary
     from annomodels.spans.fit import SpanFit
 
 
@@ -130,8 +144,6 @@ class SpanFacts:
     @cached_property
     def alone(self) -> pd.DataFrame:
         """Probable spans at places where only one of several coders marked anything."""
-        import pandas as pd
-
         rows: list[tuple[str, int, int, str, str, str, float]] = []
         for place in self.places:
             (who, *others), answer = [w for w, marks in place.votes if marks] or [""], place.gold
@@ -241,7 +253,7 @@ def payload(facts: SpanFacts, command: str) -> str:
             if frozenset(marks) not in codes:
                 add(marks)
             votes += [coders.index(who), codes[frozenset(marks)], 0]
-        likely = [x for k, c in enumerate(place.choices) for x in (first + k, round(c.p, 4))]
+        likely = [x for k, c in enumerate(place.choices) for x in (first + k, *chance_of(c.p))]
         before, last = max(0, place.start - AROUND), place.end + AROUND
         context = [
             "… " * (before > 0) + _cleaned(text[before : place.start]),
@@ -276,3 +288,149 @@ def payload(facts: SpanFacts, command: str) -> str:
 def _cleaned(text: str) -> str:
     """Clean part of a text; a space at either end stays."""
     return clean(f"|{text}|")[1:-1]
+
+
+_KEYS = 9  # number of answers with a keyboard shortcut
+WHERE = Column("where", "Place", "name", of=lambda row: f"{row.document} {row.start}–{row.end}")
+SPAN = (WHERE, Column("text", "Text", "text", width=120), "label")
+GOLD_COLUMNS = columns_of(
+    *SPAN, Column("p_exact", "P(exact)", "chance"), Column("p_span", "P(span)", "chance"),
+    Column("runner_up", "Otherwise", "name", width=40), "votes state",
+)  # fmt: skip
+ALONE = columns_of(*SPAN, COLUMNS["coder"].called("Only", of=lambda row: row.coders),
+                   Column("p_exact", "P(exact)", "chance"))  # fmt: skip
+_SHARES = {
+    "misses": "Misses", "false_alarms": "False alarms", "borders": "Borders right",
+    "labels": "Labels right", "f1": "F1",
+}  # fmt: skip
+
+
+def head(facts: SpanFacts) -> Head:
+    rows = facts.coders.table
+    asked = rows["coder"][~rows["advice"].str.startswith("ask")]
+    actions = [
+        action("decide_places", facts.states["contested"] or facts.states["needs labels"]),
+        action("check_alone", len(facts.alone)),
+        action("coders_of_spans", len(asked), names=coders_listed(asked)),
+        action("audit_documents", facts.estimate is None),
+    ]
+    verdict, why = facts.verdict
+    doubt = why if verdict == "needs review" else ""
+    return Head.of(facts.sentence, facts.states.values(), actions, doubt)
+
+
+@Section.of("decide", "Decide", printed=False)
+def decide(facts: SpanFacts) -> list[Part]:
+    lead = "Choose the right answer at each place; the most doubtful places come first."
+    if not facts.fit.spans.texts:
+        lead += " The texts are not known, so places are characters."
+    return [
+        Part("text", lead, "lead"),
+        Part("decide", {"keys": _KEYS, "contested": "contested"}),
+        Part("heading", "All places"),
+        Part(
+            "explorer",
+            {
+                "thing": "Place",
+                "states": [(str(code), name) for code, name in enumerate(STATES)],
+                "labels": [],
+                "coders": [short(name, 40) for name in facts.fit.spans.coders],
+            },
+        ),
+    ]
+
+
+@Section.of("alone-section", "Found by one coder")
+def alone(facts: SpanFacts) -> list[Part]:
+    title = "Spans that only one coder found, most probable first"
+    none = "No span of a single coder is probably right."
+    return table("alone", title, ALONE, facts.alone, "gold.csv", otherwise=none)
+
+
+@Section.of("coders-section", "Coders")
+def coders(facts: SpanFacts) -> list[Part]:
+    rows = facts.coders.table
+    order = rows.sort_values("f1", kind="stable")
+    shown: list[str | Column] = [
+        "coder", COLUMNS["n"].called("Spans"),
+        *(Column(name, title, interval=(f"{name}_low", f"{name}_high"), bar=name == "f1")
+          for name, title in _SHARES.items()),
+        "advice",
+    ]  # fmt: skip
+    made = [_card(row) for row in order.head(MOST_CARDS).itertuples()]
+    title = "All coders, those with the largest differences first"
+    return [
+        Part("text", say("spans_shares"), "lead"),
+        *cards(made),
+        *table("coders", title, columns_of(*shown), order, "coders.csv", paper="flagged"),
+    ]
+
+
+def _card(row: Any) -> Card:
+    facts = tuple(
+        (title, f"{percent(getattr(row, name), 0)} ({percent(getattr(row, f'{name}_low'), 0)} to "
+                f"{percent(getattr(row, f'{name}_high'), 0)})")
+        for name, title in _SHARES.items() if name not in ("f1", "labels")
+    )  # fmt: skip
+    worst = max(
+        (("misses", row.misses, "you overlook {} of the spans: please read once more"),
+         ("false_alarms", row.false_alarms, "{} of your spans mark nothing: please mark less"),
+         ("borders", 1 - row.borders, "{} of your borders are off: please check them")),
+        key=lambda one: one[1] if one[1] == one[1] else -1.0,
+    )  # fmt: skip
+    feedback = worst[2].format(percent(worst[1], 0)) if worst[1] > 0.1 else "please go on like this"
+    about = f"{counted(int(row.n), 'span')}, F1 {with_interval(row.f1, row.f1_low, row.f1_high)}"
+    return Card(
+        short(row.coder, 40), str(row.advice), about, facts,
+        f"{feedback[0].upper()}{feedback[1:]}.",
+    )  # fmt: skip
+
+
+@Section.of("quality-section", "Quality")
+def quality(facts: SpanFacts) -> list[Part]:
+    tiles = [
+        ("Precision", with_interval(*facts.quality["precision"]), "gold spans that are right"),
+        ("Recall", with_interval(*facts.quality["recall"]), "true spans that were found"),
+        ("F1", with_interval(*facts.quality["f1"]), "both together; exact place and label"),
+    ]
+    parts = [Part("tiles", tiles)]
+    if facts.estimate is not None:
+        title = "Estimates from audit and model, from the audit alone, from the model alone"
+        rows = summary("estimate", title, facts.estimate)
+        return [*parts, *rows, *notes(facts.estimate.notes)]
+    if facts.states["decided"]:
+        told = "Decided places count as right. They do not change the other places."
+        parts.append(Part("text", told))
+    folder = folder_in(str(facts.fit.tree.attrs.get("command", "")))
+    return [
+        *parts,
+        Part("text", "No model sees an error that all coders share. Draw documents for an expert:"),
+        Part("copy", f"annomodels audit {folder} --size {AUDIT_DOCUMENTS} -o audit.csv"),
+    ]
+
+
+@Section.of(
+    "agreement-section",
+    "Agreement",
+    "F1 of one coder against another, alpha for units, and alpha of tokens. Intervals resample "
+    "documents.",
+    printed=False,
+)
+def agreement(facts: SpanFacts) -> list[Part]:
+    found = facts.agreement
+    rows = found.table[found.table["value"].notna()]
+    title = "Agreement of the coders with 95 % intervals"
+    shown = summary("agreement", title, found, rows, "agreement.csv", "title value")
+    return [*shown, *notes(found.notes)]
+
+
+@Section.of("gold-section", "Gold spans", details=True)
+def gold(facts: SpanFacts) -> list[Part]:
+    rows = facts.gold.sort_values("p_exact", kind="stable")
+    return table("gold", "Gold spans, least certain first", GOLD_COLUMNS, rows, "gold.csv")
+
+
+@Section.of("methods", "Methods", details=True)
+def methods(facts: SpanFacts) -> list[Part]:
+    texts = [say(f"spans_{part}") for part in ("groups", "model", "exact")]
+    return [*notes(texts), *notes(facts.fit.spans.notes, 400)]

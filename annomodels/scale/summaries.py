@@ -19,25 +19,17 @@ from annomodels.engines.source.partition import Partition
 from annomodels.errors import NotApplicable
 from annomodels.io.writing import atomic_path
 from annomodels.limits import SETTLED, UNANIMOUS
-from annomodels.models.base import coders_apart
-from annomodels.models.catalog import is_stack
 from annomodels.scale.scanned import Scanned
+from annomodels.summaries.coders import answer_sentences
 from annomodels.summaries.coders import coders as in_memory
-from annomodels.summaries.coders.answers import answer_sentences
-from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import doubtful, entropy_bits, signal
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import (
     AgainstGold,
     against_gold,
-    gold_finding,
-    group_finding,
-    overlap_finding,
-    scale_finding,
+    design_findings,
     signal_finding,
-    unanimous_finding,
-    volume_finding,
 )
 from annomodels.summaries.trust.known_truth import told_finding
 
@@ -53,24 +45,17 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 def check(tree: xr.DataTree, data: Scanned) -> Check:
     """Check the chains and the design of the data."""
+    known = None
+    if data.n_gold:
+        known = reduce(add, map(partial(_against, data), data.sources().partitions))
+    shared, pairs = data.compared_items / data.n_items, partial(_different_pairs, data)
+    tested = told_finding(tree)
     findings = [
         *fit_findings(tree, data.shell()),
-        overlap_finding(data.compared_items / data.n_items),
-        group_finding(data.components),
+        *design_findings(tree, data, shared, data.components, known, unanimous(data), pairs),
         signal_finding(signal(tree, data.shell())),
+        *([] if tested is None else [tested]),
     ]
-    if data.n_gold:
-        seen = reduce(add, map(partial(_against, data), data.sources().partitions))
-        findings.append(gold_finding(seen, data.coders, data.n_labels))
-    if number := unanimous(data):
-        findings.append(unanimous_finding(number))
-    tested = told_finding(tree)
-    findings += [] if tested is None else [tested]
-    model = model_of(tree)
-    if coders_apart(model):
-        findings.append(volume_finding(data.per_coder))
-    if is_stack(model):
-        findings.append(scale_finding(data.labels, data.scale, partial(_different_pairs, data)))
     return judged(
         findings,
         f"The chains agree (R-hat at most {findings[0].value:.3f}, at least "
@@ -108,9 +93,9 @@ def unanimous(data: Scanned) -> int:
 
 
 def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:
-    """Return the table of :func:`annomodels.summaries.coders.coders.coders` from counts."""
+    """Return the table of :func:`annomodels.summaries.coders.coders` from counts."""
     shell = data.shell()
-    found = in_memory.coders(tree, shell, target=target)
+    found = in_memory(tree, shell, target=target)
     if not data.unanswered.any():
         return found
     table = found.table.assign(dont_know=data.unanswered.sum(axis=0))

@@ -12,7 +12,7 @@ from annomodels.data.names import label_text
 from annomodels.engines.source.disk import read_truths
 from annomodels.limits import SETTLED
 from annomodels.scale.summaries import believed, gold_rows
-from annomodels.summaries.gold.coverage import LIMITS
+from annomodels.summaries.gold import LIMITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ class Tally:
     known: int
     # one row per label: label, gold (items whose most probable label it is), settled
     labels: pd.DataFrame
-    # the table of :func:`annomodels.summaries.gold.gold.coverage`: threshold, kept, share,
+    # the table of :func:`annomodels.summaries.gold.coverage`: threshold, kept, share,
     # accuracy, wrong; intervals need the labels in memory and are NaN
     thresholds: pd.DataFrame
     per_item: NDArray[np.int64]  # number of items with 0, 1, 2, ... labels

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray as xr
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.coefficients.implied import implied
@@ -14,12 +13,9 @@ from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns
 from annomodels.data.summary import Summary
 from annomodels.models.mixtures.stack import OWN, mode_of
-from annomodels.summaries.coders.populations import new_coders
+from annomodels.summaries.coders import new_coders
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned, told_by
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 MODEL_DRAWS = 1000
 # limits on the draws of a stack: cells of all confusion matrices, and fewest draws

@@ -1,4 +1,4 @@
-"""Draws of a result tree, thinned to a budget, and the item posteriors they imply."""
+"""Draws of a result tree, thinned to a budget, its stack, and the item posteriors they imply."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import xarray as xr
@@ -18,11 +18,13 @@ from annomodels.data.names import label_text
 from annomodels.models import from_dict
 from annomodels.models.base import Model, n_states
 from annomodels.models.catalog import is_stack
+from annomodels.models.mixtures.stack import Stack, layered
 from annomodels.models.states import Kinds, States
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
 
 BUDGET = 256 * 2**20
 SMALLEST = 1e-12  # lower bound of probabilities: EM without a prior gives exact zeros
@@ -283,6 +285,25 @@ def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Ge
     return label
 
 
+def only(data: Annotations, items: Ints) -> Annotations:
+    """Return the labels of some items in the given order, without known gold; keep all coders."""
+    lengths = np.diff(data.starts)[items]
+    inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    rows = np.repeat(data.starts[items], lengths) + inside
+    return data.replace(
+        item=np.repeat(np.arange(len(items)), lengths),
+        coder=data.coder[rows],
+        label=data.label[rows],
+        items=tuple(data.items[i] for i in items),
+        gold=None,
+        group=None,
+        groups=(),
+        texts=None,
+        unanswered=None,
+        declared=True,
+    )
+
+
 def per_item(values: Floats, starts: Ints) -> Floats:
     """Sum over the labels of each item, zero for items without labels, shape [item, ...]."""
     out = np.zeros((len(starts) - 1, *values.shape[1:]))
@@ -290,3 +311,91 @@ def per_item(values: Floats, starts: Ints) -> Floats:
     if len(full):
         out[full] = np.add.reduceat(values, starts[:-1][full], axis=0)
     return out
+
+
+# items per block of P(truth)
+AT_ONCE = 5_000
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """Mixture of a model and the votes, and draws of the layer."""
+
+    log_q: Floats  # log of the mixture, shape [item, truth]
+    sharpness: Floats  # draws of the layer, shapes [draw], [draw, truth] and [draw, truth]
+    unknown: Floats
+    tilt: Floats
+    known: Ints  # known truths of items in streamed data, shape [item]
+    spread: float  # spread of a coder's accuracy around that under drawn truths, in logits
+
+    def __len__(self) -> int:
+        return len(self.unknown)
+
+    def at(self, draws: slice | Ints) -> Stacked:
+        layer = {name: getattr(self, name)[draws] for name in ("sharpness", "unknown", "tilt")}
+        return replace(self, **layer)
+
+    def typical(self) -> Stacked:
+        """Return the median of the layer, the typical distance of a crowd from an expert."""
+        layer = {name: np.median(getattr(self, name), axis=0, keepdims=True)
+                 for name in ("sharpness", "unknown", "tilt")}  # fmt: skip
+        return replace(self, **layer)
+
+    def p(self, items: slice | Ints = slice(None)) -> Floats:
+        """Compute P(truth) of some items under the draws, shape [draw, item, truth]."""
+        return layered(self.log_q[items], self.sharpness, self.unknown, self.tilt)
+
+    def parts(self, items: Ints, size: int = AT_ONCE) -> Iterator[tuple[slice, Floats]]:
+        for begin in range(0, len(items), size):
+            some = slice(begin, begin + size)
+            yield some, self.p(items[some])
+
+    def wrong(self, items: Ints, best: Ints, rng: np.random.Generator) -> Floats:
+        """Draw the number of items whose label is not `best`, ignoring known truths."""
+        wrong = np.zeros(len(self))
+        for some, p in self.parts(items):
+            p_right = p[:, np.arange(p.shape[1]), best[some]]
+            wrong += (rng.random(p_right.shape) < 1.0 - p_right).sum(axis=1)
+        return wrong
+
+    def far_off(self, accuracy: Floats) -> Floats:
+        """Add noise to accuracies [draw, coder], calibrated on public data sets."""
+        odds = np.log(np.maximum(accuracy, TINY) / np.maximum(1.0 - accuracy, TINY))
+        odds += self.spread * np.random.default_rng(4).standard_normal(odds.shape)
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+def stacked(tree: xr.DataTree) -> Stacked | None:
+    """Return the stack of a fit, None under a single model; known items only if streamed."""
+    if "stack" not in tree.children:
+        return None
+    found = tree["stack"].to_dataset()
+    held = next((n for n in ("log_mixture", "known_mixture") if n in found), "")
+    k = found.sizes["truth"]
+    log_q = found[held].values if held else np.zeros((0, k))
+    return Stacked(
+        log_q,
+        sharpness=found["sharpness"].values,
+        unknown=found["unknown"].values,
+        tilt=found["tilt"].values,
+        known=found["known_truth"].values if "known_truth" in found else np.zeros(0, dtype=int),
+        spread=cast("Stack", model_of(tree)).far_off,
+    )
+
+
+def truth_draws(
+    tree: xr.DataTree, data: Annotations, most: int
+) -> tuple[int, Iterator[tuple[int, Floats]]]:
+    """Return the number of draws (up to `most`), and P(truth) [item, truth] on each of them."""
+    stack = stacked(tree)
+    if stack is None:
+        draws = thinned(tree, data, most)
+        return len(draws), truth_probabilities(draws, data)
+    some = stack.at(evenly(len(stack), min(most, len(stack))))
+
+    def each() -> Iterator[tuple[int, Floats]]:
+        for n in range(len(some)):
+            yield n, as_known(some.at(slice(n, n + 1)).p()[0], data)
+
+    return len(some), each()

@@ -23,3 +23,14 @@ def items_by_state(states: Iterable[str]) -> str:
     several = {word: word.replace("needs", "need") for word in STATES}
     found = [counted(n[word], word, several[word]) for word in STATES if n[word]]
     return f"Of {counted(n.total(), 'item')}: {', '.join(found)}."
+
+
+def listed(names: list[str], most: int = 3) -> str:
+    """List names in a sentence, only the first ones of many.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
+    ('a', 'a and b', 'a, b, c and 2 more')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

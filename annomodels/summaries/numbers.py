@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import ndtr
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
@@ -17,7 +18,7 @@ from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
 from annomodels.limits import STATES
 from annomodels.models.numeric import NumberValues
-from annomodels.summaries.coders.coders import notable
+from annomodels.summaries.coders import notable
 from annomodels.summaries.draws import estimated, interval
 from annomodels.summaries.notes import items_by_state, say
 from annomodels.summaries.trust.checks import Check, judged
@@ -45,26 +46,12 @@ AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     """Tabulate the posterior of the true value of every item."""
-    truth = tree["truth"].to_dataset()
-    value, mean = truth["truth_mean"].values, _mean_labels(data)
-    about = items(tree, data).table
-    table = pd.DataFrame(
-        {
-            "item": list(data.items),
-            "value": value,
-            "low": truth["truth_low"].values,
-            "high": truth["truth_high"].values,
-            "sd": truth["truth_sd"].values,
-            "state": about["state"],
-            "source": np.where(data.known >= 0, "truth", "model"),
-            "n": np.diff(data.starts),
-            "mean": mean,
-            "shift": value - mean,
-            "difficulty": about["difficulty"],
-            "difficulty_sd": about["difficulty_sd"],
-            "label_sd": about["label_sd"],
-        }
-    )
+    truth, table, mean = tree["truth"].to_dataset(), items(tree, data).table, _mean_labels(data)
+    ends = {end: truth[f"truth_{end}"].values for end in ("low", "high")}
+    table = table.assign(**ends, mean=mean, shift=table["value"] - mean)
+    table["source"] = np.where(data.known >= 0, "truth", "model")
+    names = "item value low high sd state source n mean shift difficulty difficulty_sd label_sd"
+    table = table[names.split()]
     spread = float(_draws(tree).truth_spread.mean())
     typical = float(np.median(table["sd"]))
     notes = (say("numbers", sd=typical, spread=spread),)
@@ -185,8 +172,6 @@ def check(tree: xr.DataTree, data: Annotations) -> Check:
 
 def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     """Check for a bounded scale: expected proportion of labels outside the observed range."""
-    from scipy.special import ndtr
-
     found = NumberValues.of(tree["posterior"].to_dataset(), mean=True)
     truth = tree["truth"].to_dataset()["truth_mean"].values
     hard = tree["items"].to_dataset()["difficulty"].values

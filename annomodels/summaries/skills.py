@@ -8,8 +8,7 @@ import numpy as np
 import xarray as xr
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.draws import evenly, flat, n_samples, thinned
-from annomodels.summaries.stacked import stacked
+from annomodels.summaries.draws import evenly, flat, n_samples, stacked, thinned
 from annomodels.types import Floats
 
 BUDGET = 256 * 2**20

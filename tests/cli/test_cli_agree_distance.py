@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 import annomodels as am
-from annomodels.cli.breakdown import CONVENTIONS
+from annomodels.cli.commands.labels import CONVENTIONS
 from annomodels.coefficients.agreement import Convention
 from annomodels.errors import NotApplicable
 from tests.cli.rows import rows_of

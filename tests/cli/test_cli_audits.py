@@ -127,6 +127,17 @@ def test_the_fit_of_an_audited_folder_is_said_to_be_older(call, own: Path, comma
     assert said in call(command, own / "fit.nc").err
 
 
+def test_the_page_of_an_audited_folder_says_that_its_fit_is_older(
+    call, own: Path, audited: Path, tmp_path: Path
+) -> None:
+    said, page = "from before the audit", tmp_path / "page.html"
+    assert said not in call("report", own, "-o", page).err
+    (own / "estimate.csv").touch()
+    assert said in call("report", own, "-o", page, "--force").err
+    words = ("--force", "--truth", audited, "--use", "audit")
+    assert said not in call("report", own, "-o", page, *words).err
+
+
 @pytest.mark.calibration
 @pytest.mark.slow
 def test_a_run_does_all(call, made, fitted: Path, tmp_path: Path) -> None:

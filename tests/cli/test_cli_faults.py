@@ -103,7 +103,7 @@ def test_a_fit_whose_tables_fail_is_kept(call, tmp_path, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("annomodels.reporting.methods.methods", fail)
+    monkeypatch.setattr("annomodels.cli.jobs.methods", fail)
     out = tmp_path / "out"
     done = call("run", "dataset:anesthesia", "-o", out, *FEW, "--no-report")
     assert done.code == 3
@@ -445,7 +445,7 @@ def test_the_remedy_for_memory_is_one_of_the_command(words, remedy, call, tmp_pa
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    where = {"check": "commands.check", "run": "jobs"}[words]
+    where = {"check": "commands.labels", "run": "jobs"}[words]
     monkeypatch.setattr(f"annomodels.cli.{where}.load_any", fail)
     done = call(words, "dataset:trains", *["-o", tmp_path / "f"] * (words == "run"))
     assert done.code == 3

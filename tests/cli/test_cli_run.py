@@ -63,7 +63,7 @@ def test_stdout_is_report_and_verdict(votes: Path, call, tmp_path: Path) -> None
     assert first == str(tmp_path / "out" / "report.html")
     assert second.removeprefix("verdict: ") in VERDICTS
     assert all(line.startswith("  ") for line in rest)
-    assert re.search(r"with gibbs, seed 1, .*\nThis takes \d+ to \d+ (seconds|minutes)", done.err)
+    assert "with gibbs, seed 1, " in done.err
     assert "estimating the coders ..." in done.err
 
 
@@ -116,7 +116,7 @@ def test_an_interrupt_after_sampling_leaves_the_fit(votes, call, tmp_path, monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("annomodels.reporting.methods.methods", interrupted)
+    monkeypatch.setattr("annomodels.cli.jobs.methods", interrupted)
     done = call("run", votes, "-o", tmp_path / "out", *FEW)
     assert done.code == 130
     assert "Interrupted" in done.err

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annomodels import datasets
-from annomodels.cli import drawing
+from annomodels.cli import tables
 from annomodels.cli.main import COMMANDS
 from annomodels.data.columns import Column, columns
 from annomodels.data.widths import size
@@ -202,50 +201,13 @@ def test_any_table_keeps_its_names_and_its_width(monkeypatch, capsys) -> None:
             "item": [one, "x"], "n": [12, 1], "label": [other, "y"], "other": [0.123, np.nan],
             "reason": ["some words " * 5, ""], "votes": ["neg 3", ""],
         })  # fmt: skip
-        monkeypatch.setattr(drawing, "width_of", lambda _, width=width: width)
+        monkeypatch.setattr(tables, "width_of", lambda _, width=width: width)
         for wide in (False, True):
-            drawing.draw(table, short=short, wide=wide)
+            tables.draw(table, short=short, wide=wide)
             out, err = capsys.readouterr()
             assert not fits_in(out.split("\n"), width)
             assert one in out.split()
             assert not wide or ("neg 3" in out and "more column" not in err)
-
-
-@pytest.mark.parametrize(
-    ("name", "loops"),
-    [
-        ("hierarchical", "iterations.iterate"),
-        ("stack", "stacked.weighed_pass"),
-        ("readings", "passes.sampled_pass"),
-        ("interval", "interval.draw_all"),
-    ],
-)
-def test_the_announced_time_counts_compiling_and_outputs(
-    tmp_path, monkeypatch, name: str, loops: str
-) -> None:
-    from annomodels.cli import sampling
-    from annomodels.models.catalog import resolve
-
-    data = datasets.load("crowd")
-    options = {"chains": 4, "draws": 1000, "warmup": 500, "threads": 2, "time_limit": None}
-
-    def told(*, outputs: bool = False) -> tuple[float, str]:
-        model = resolve(name)
-        text = sampling.expected(data, options, "gibbs", model, outputs=outputs)
-        return float(text.split()[0]), text
-
-    monkeypatch.setattr(sampling, "is_compiled", lambda engine, model: True)
-    warm, text = told()
-    assert "compiled" not in text
-    assert told(outputs=True)[0] > warm
-    monkeypatch.undo()
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    cold, text = told()
-    assert "code is compiled, which happens once" in text
-    assert cold > warm + 10
-    (tmp_path / "kernels").mkdir()
-    (tmp_path / "kernels" / f"{loops}-1.py3.nbi").write_text("")
-    assert told()[0] == warm
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
@@ -275,7 +237,7 @@ def test_coreference(columns: int, tmp_path: Path, monkeypatch) -> None:
 
 def test_the_width_is_that_of_the_terminal(monkeypatch) -> None:
     pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
-    from annomodels.cli.wrapping import width_of
+    from annomodels.cli.session import width_of
 
     leader, follower = pty.openpty()
     monkeypatch.delenv("COLUMNS", raising=False)

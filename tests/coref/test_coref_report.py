@@ -22,10 +22,8 @@ from annomodels.coref import (
     reading_table,
 )
 from annomodels.data.document import Document
-from annomodels.reporting.links import LinkFacts
+from annomodels.reporting.links import LinkFacts, cards, head, silver
 from annomodels.reporting.page import page
-from annomodels.reporting.sections.links import head
-from annomodels.reporting.sections.places import cards, silver
 
 
 def first_it() -> Document:

@@ -33,10 +33,10 @@ from annomodels.models.mixtures.votes import (
     patterns,
     together,
 )
-from annomodels.summaries.gold.gold import mixture_note
-from annomodels.summaries.next.expected_utility import stack_beliefs
-from annomodels.summaries.predicted.p_next import stacking_weights
-from annomodels.summaries.stacked import stacked
+from annomodels.summaries.draws import stacked
+from annomodels.summaries.gold import mixture_note
+from annomodels.summaries.next_labels import stack_beliefs
+from annomodels.summaries.p_next import stacking_weights
 from annomodels.summaries.trust.known_truth import known_truth_finding
 
 pytestmark = pytest.mark.slow

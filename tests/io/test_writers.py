@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import annomodels as am
 from annomodels import Annotations, read
-from annomodels.cli.commands import convert, tables
+from annomodels.cli.commands import tables
+from annomodels.cli.commands.data import TO
 from annomodels.errors import AnnomodelsError, AnnotationError, NotApplicable
 from annomodels.io.writers.catalog import BACKS, LAYOUTS, SPAN_BACKS
 
@@ -256,6 +257,6 @@ def test_hugging_face_rows_have_soft_labels_as_one_column(tmp_path: Path) -> Non
 
 
 def test_the_command_line_knows_every_writer() -> None:
-    assert tuple(LAYOUTS) == convert.TO
+    assert tuple(LAYOUTS) == TO
     of_spans = [name for name in SPAN_BACKS if name not in BACKS]
     assert (*BACKS, "parquet", *of_spans) == tables.TO

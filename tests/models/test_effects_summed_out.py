@@ -13,7 +13,7 @@ from scipy.special import logsumexp, softmax
 import annomodels as am
 from annomodels.models.continuous.laplace import log_marginal
 from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
-from annomodels.summaries.trust.item_effects import effects_finding, summed_out
+from annomodels.summaries.trust.priors import effects_finding, summed_out
 
 pytestmark = pytest.mark.slow
 

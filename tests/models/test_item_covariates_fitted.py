@@ -14,8 +14,7 @@ from scipy.special import expit
 import annomodels as am
 from annomodels.errors import NotApplicable
 from annomodels.models.base import sample_values
-from annomodels.summaries.draws import state_probabilities, thinned
-from annomodels.summaries.next.expected_utility import only
+from annomodels.summaries.draws import only, state_probabilities, thinned
 from annomodels.summaries.trust.held_out import held_out
 
 SD = am.models.ScalarDifficulty

@@ -20,8 +20,7 @@ from annomodels.models.encoded import encode
 from annomodels.models.parameters import Parameter
 from annomodels.priors.distributions import Normal
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.trust.discrepancies import Design
-from annomodels.summaries.trust.predictive import _replicate, _statistics
+from annomodels.summaries.trust.predictive import Design, _replicate, _statistics
 
 OF_CLASSES = sorted(
     name

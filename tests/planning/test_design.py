@@ -13,9 +13,9 @@ from annomodels.planning.design import (
     like_pilot,
     trial,
     verdict,
-    vote_accuracy,
 )
 from annomodels.summaries.draws import Draws
+from annomodels.summaries.gold import by_vote_of
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_the_table_is_the_mean_of_the_studies_and_states_its_error():
     data, truth = assumed(accuracy=0.7)(60, 6, 4, 3 * 100_003 + 2)
     alpha = am.agreement(data, "alpha", draws=500, seed=3 * 100_003 + 2)
     assert found.draws["width"].values[0, 2] == pytest.approx(alpha.high - alpha.low)
-    assert found.draws["vote"].values[0, 2] == vote_accuracy(data, truth)
+    assert found.draws["vote"].values[0, 2] == by_vote_of(data)[np.arange(60), truth].mean()
 
 
 @pytest.mark.slow

@@ -13,13 +13,12 @@ import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.plots.trust import audited
 from annomodels.reporting.anonymous import anonymized
-from annomodels.reporting.audited import off, panel, results
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import head
-from annomodels.reporting.methods import methods
+from annomodels.reporting.methods import audit_results, methods, model_error, panel_sentences
 from annomodels.reporting.page import page
 from annomodels.reporting.parts import badge_of
-from annomodels.reporting.sections.audit import tables
+from annomodels.reporting.sections.details import tables
 from annomodels.summaries.trust.findings import TESTED
 from annomodels.summaries.trust.known_truth import known_truth_finding, to_be_expected
 
@@ -110,7 +109,7 @@ def test_the_first_screen_has_the_audited_numbers(crowd, found, tmp_path):
     assert f"An expert judged {n} items drawn at random." in first
     assert not re.search(r"Check \d+ random", first)
     text = words_of(html)
-    assert off(found) in text
+    assert model_error(found) in text
     # of the made-up crowd, whose ambiguous items this model takes for plain ones
     assert "! tested on known truth" in text
     said = "The probabilities are too high: more gold labels are wrong than expected. "
@@ -148,7 +147,7 @@ def test_the_section_has_slices_systems_coders_and_what_more_takes(
         "Audits for a narrower interval",
     ):
         assert title in text
-    for sentence in panel(found):
+    for sentence in panel_sentences(found):
         assert sentence in text
     shown = shown_in(found)
     assert len(shown["slices"]) == len(found.slices)
@@ -200,7 +199,7 @@ def test_a_model_that_is_wrong_needs_review(name, request):
     assert check.lamps[TESTED] == "needs review"
     assert check.verdict == "needs review"
     assert "60 of 60 audited gold labels were wrong" in " ".join(check.sentences)
-    assert "overconfident" in off(found)
+    assert "overconfident" in model_error(found)
 
 
 @pytest.mark.calibration
@@ -294,7 +293,7 @@ def test_a_fit_after_an_audit_is_saved_and_compared_as_before(crowd, found, tmp_
 
 def test_methods_tell_of_the_audit(facts, found, chosen, crowd):
     text = methods(facts)
-    assert results(facts) in text
+    assert audit_results(facts) in text
     assert "the model alone" not in text
     assert "were held fixed" not in text
     after = Facts(chosen.after(crowd), estimate=chosen)
@@ -315,13 +314,16 @@ def test_the_panel_is_told_in_words(found):
     rows.loc[rows["quantity"] == "effective_coders", ["value", "low", "high"]] = 2.0, 1.5, 3.0
     better = rows["quantity"] == "gold_less_best_coder"
     rows.loc[better, ["value", "low", "high"]] = 0.05, 0.02, 0.08
-    first, second = panel(dataclasses.replace(found, panel=rows))
+    first, second = panel_sentences(dataclasses.replace(found, panel=rows))
     assert first.startswith("Your 24 coders are worth about 2 independent ones")
     assert second.endswith(
         "5.0 percentage points better (2.0 to 8.0): the panel beats its best coder."
     )
     rows.loc[better, ["value", "low", "high"]] = -0.05, -0.08, -0.02
-    assert "one coder alone beats the panel" in panel(dataclasses.replace(found, panel=rows))[1]
+    assert (
+        "one coder alone beats the panel"
+        in panel_sentences(dataclasses.replace(found, panel=rows))[1]
+    )
 
 
 def test_the_figure_has_three_intervals_in_each_row(found, chosen, crowd):

@@ -21,8 +21,8 @@ from annomodels.cli.main import main
 from annomodels.coref import document
 from annomodels.data.columns import COLUMNS
 from annomodels.io.mappings import entries_of
-from annomodels.reporting.index import index_page, row_of
 from annomodels.reporting.links import LinkFacts
+from annomodels.reporting.page import index_page, row_of
 from annomodels.reporting.page import page as page_of
 
 

@@ -9,10 +9,9 @@ import pytest
 
 import annomodels as am
 from annomodels.reporting.anonymous import anonymized
-from annomodels.reporting.facts import Facts
-from annomodels.reporting.health import health
-from annomodels.reporting.sections.coders import cards
+from annomodels.reporting.facts import Facts, health
 from annomodels.reporting.sections.details import health_notes
+from annomodels.reporting.sections.results import cards
 
 pytestmark = pytest.mark.slow
 

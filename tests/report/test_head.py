@@ -18,13 +18,14 @@ import annomodels as am
 from annomodels.auditing.design import Items, calibration_prior
 from annomodels.auditing.estimator import forecast_widths
 from annomodels.cli.jobs import files_of
+from annomodels.data.columns import COLUMNS
 from annomodels.limits import AUDIT_GOAL, AUDIT_MOST, AUDIT_WORTH
 from annomodels.reporting.explorer import ROOM, payload, queue
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.head import _price, head, sentence
 from annomodels.reporting.sections.details import distance
-from annomodels.reporting.sections.items import labels_to_buy
-from annomodels.summaries.gold.coverage import as_coders_read
+from annomodels.reporting.sections.results import labels_to_buy
+from annomodels.summaries.gold import as_coders_read
 
 pytestmark = pytest.mark.slow
 TRUTH = am.datasets.crowd_truth().truth
@@ -237,6 +238,7 @@ def test_the_data_of_the_page_are_those_of_the_fit(crowd, found):
         assert data["names"][label] == gold["label"][name]
         assert likely[0] == label
         assert likely[1] == pytest.approx(gold["probability"][name], abs=6e-4)
+        assert likely[2] == COLUMNS["probability"].written(gold["probability"][name]).text
         assert len(votes) == 3 * gold["n"][name]
     name = crowd.data.items[0]
     (votes,) = (each[4] for each in data["items"] if each[0] == name)

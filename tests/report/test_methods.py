@@ -11,7 +11,7 @@ import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.models.catalog import MODELS
 from annomodels.reporting.methods import bibtex, methods, methods_latex, references
-from annomodels.reporting.prose import as_latex, as_markdown, by_citation, by_doi, name, sources
+from annomodels.reporting.words import as_latex, as_markdown, by_citation, by_doi, name, sources
 
 
 @pytest.fixture(scope="module")

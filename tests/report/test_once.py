@@ -17,12 +17,10 @@ pytestmark = pytest.mark.slow
 COSTLY = {
     "annomodels.summaries.trust.predictive": ("aspects",),
     "annomodels.summaries.trust.checks": ("check",),
-    "annomodels.summaries.labels": ("scheme",),
-    "annomodels.summaries.merging": ("draw_values",),
+    "annomodels.summaries.labels": ("scheme", "draw_values"),
     "annomodels.summaries.agreement": ("agreement",),
-    "annomodels.summaries.items.items": ("items",),
-    "annomodels.summaries.gold.gold": ("gold",),
-    "annomodels.summaries.gold.coverage": ("wrong_labels",),
+    "annomodels.summaries.items": ("items",),
+    "annomodels.summaries.gold": ("gold", "wrong_labels"),
 }
 
 

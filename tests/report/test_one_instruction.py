@@ -11,7 +11,7 @@ import annomodels as am
 from annomodels.limits import CERTAIN
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import head
-from annomodels.reporting.sections.coders import WELL, cards
+from annomodels.reporting.sections.results import WELL, cards
 
 pytestmark = pytest.mark.slow
 

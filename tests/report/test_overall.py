@@ -12,7 +12,7 @@ from annomodels.cli.tables import by_question
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.data.columns import decimal
 from annomodels.errors import NotApplicable
-from annomodels.reporting.overall import agreement_methods
+from annomodels.reporting.methods import agreement_methods
 
 SCALES = ("nominal", "ordinal", "interval")
 NAMES = ("alpha", "k", "multi_kappa", "weighted_kappa", "ac1", "ac2", "percent")

@@ -13,7 +13,7 @@ import annomodels as am
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section
 from annomodels.reporting.sections import sections_of
-from annomodels.reporting.sections.scheme import scheme_notes
+from annomodels.reporting.sections.results import scheme_notes
 
 
 def unsupported(*verbs):

@@ -14,7 +14,7 @@ from annomodels.reporting.head import head, sentence
 from annomodels.reporting.methods import methods
 from annomodels.scale import sorting
 from annomodels.scale.tally import tally
-from annomodels.summaries.gold.coverage import coverage
+from annomodels.summaries.gold import coverage
 
 pytestmark = pytest.mark.slow
 

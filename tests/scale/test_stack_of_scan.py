@@ -19,7 +19,7 @@ from annomodels.errors import AnnotationError
 from annomodels.executors.team import Remote
 from annomodels.fitting.run import default_model
 from annomodels.scale.scanned import Scanned
-from annomodels.summaries.gold.coverage import wrong_interval
+from annomodels.summaries.gold import wrong_interval
 from annomodels.summaries.trust.convergence import fit_findings
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 from annomodels.models.catalog import MODELS
 from annomodels.summaries.agreement import agreement
-from annomodels.summaries.coders.populations import new_coders
+from annomodels.summaries.coders import new_coders
 
 
 def test_kappa_of_two_coders_carpenter_2008(make):

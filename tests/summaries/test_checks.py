@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annomodels.summaries.coders.coders import coders
+from annomodels.summaries.coders import coders
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.convergence import convergence
 

@@ -12,7 +12,7 @@ from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.models.catalog import MODELS
 from annomodels.summaries import skills
-from annomodels.summaries.coders.coders import KINDS, coders, notable
+from annomodels.summaries.coders import KINDS, coders, notable
 from annomodels.summaries.skills import coder_draws
 
 

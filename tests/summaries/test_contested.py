@@ -7,8 +7,8 @@ import pytest
 from scipy.special import logsumexp
 
 import annomodels as am
-from annomodels.summaries.items import contested as place
-from annomodels.summaries.items.contested import contested, listed, sides
+from annomodels.summaries import items as place
+from annomodels.summaries.items import contested, listed, sides
 
 
 def found(data):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.summaries.gold.coverage import coverage
-from annomodels.summaries.trust.calibration import calibration
+from annomodels.summaries.gold import coverage
+from annomodels.summaries.trust.known_truth import calibration
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,7 @@ from annomodels.summaries.draws import (
     thinned,
     truth_probabilities,
 )
-from annomodels.summaries.items.readings import TwoReadings, surprise
-from annomodels.summaries.trust.discrepancies import error_dispersion
+from annomodels.summaries.trust.predictive import error_dispersion
 
 
 @pytest.fixture
@@ -81,43 +80,6 @@ def test_thinning_spreads_over_all_chains(make):
 def test_sums_by_item_skip_items_without_labels(tiny):
     data, _, _ = tiny
     np.testing.assert_array_equal(per_item(np.ones(len(data)), data.starts), [2, 3, 0, 1])
-
-
-def test_two_readings_is_the_enumerated_ratio(make, tiny):
-    data, prevalence, confusion = tiny
-    draws = thinned(make.exact(data, prevalence, confusion), data)
-    found = TwoReadings(draws)(data.coder, data.label, data.starts)
-    for i in (0, 1, 3):
-        rows = confusion[data.coder[data.item == i], :, data.label[data.item == i]]
-        support = (rows * prevalence / (rows @ prevalence)[:, None]).sum(axis=0)
-        a, b = np.argsort(-support)[:2]
-        two = np.log((rows[:, a] + rows[:, b]) / 2).sum()
-        one = np.log((prevalence * rows.prod(axis=0)).sum())
-        assert found[i] == pytest.approx(two - one)
-
-
-def test_surprise_is_the_enumerated_tail_probability(make):
-    """One item, three coders: all eight label patterns can be listed."""
-    accuracy = np.array([0.9, 0.8, 0.7])
-    confusion = np.array([make.matrix(a, 2) for a in accuracy])
-    data = make.coded(np.zeros(3, int), np.arange(3), np.array([0, 0, 1]), 1, 3, 2)
-    prevalence = np.array([0.4, 0.6])
-    draws = thinned(make.exact(data, prevalence, confusion, copies=4000), data)
-    evidence = TwoReadings(draws)
-    starts = np.array([0, 3])
-    t_seen = evidence(data.coder, data.label, starts)[0]
-    rows = confusion[data.coder, :, data.label]
-    p_truth = prevalence * rows.prod(axis=0)
-    p_truth /= p_truth.sum()
-    tail = 0.0
-    for pattern in itertools.product(range(2), repeat=3):
-        label = np.array(pattern)
-        p = (p_truth * confusion[data.coder, :, label].prod(axis=0)).sum()
-        tail += p * (evidence(data.coder, label, starts)[0] >= t_seen - 1e-9)
-    found, _ = surprise(draws, data, np.random.default_rng(1))
-    # items with a p-value above .2 stop after 50 draws, so the case must lie below
-    assert tail < 0.2 or tail > 0.3
-    assert found[0] == pytest.approx(tail, abs=0.02 if tail < 0.2 else 0.15)
 
 
 @pytest.mark.slow

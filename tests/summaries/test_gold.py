@@ -7,9 +7,13 @@ import pytest
 
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.gold.coverage import expected_errors
-from annomodels.summaries.gold.evidence import contributions
-from annomodels.summaries.gold.gold import gold
+from annomodels.summaries.gold import gold, wrong_labels
+from annomodels.summaries.why import contributions
+
+
+def expected_errors(tree, data):
+    found = wrong_labels(tree, data)
+    return found.gold, found.vote
 
 
 def carpenter(make, gold=None):
@@ -46,7 +50,7 @@ def test_known_gold_is_certain_and_says_so(make):
     row = gold(tree, data).table.iloc[0]
     assert (row["label"], row["state"], row["source"]) == ("b", "decided", "truth")
     assert (row["probability"], row["runner_up"], row["why"]) == (1, "", "known truth")
-    assert expected_errors(tree["truth"]["p_truth"].values, data) == (0, 0)
+    assert expected_errors(tree, data) == (0, 0)
 
 
 def test_ties_have_no_majority_and_are_not_overturned(make):
@@ -57,7 +61,7 @@ def test_ties_have_no_majority_and_are_not_overturned(make):
     assert (row["overturned"], row["label"]) == (False, "a")
     p = 0.9 * 0.4 / (0.9 * 0.4 + 0.1 * 0.6)
     assert row["probability"] == pytest.approx(p)
-    model, vote = expected_errors(tree["truth"]["p_truth"].values, data)
+    model, vote = expected_errors(tree, data)
     assert (model, vote) == (pytest.approx(1 - p), pytest.approx(0.5))
 
 
@@ -99,7 +103,7 @@ def test_gold_beats_the_vote_and_knows_how_often_it_errs(crowd):
     wrong = (table["label"] != names).sum()
     by_vote = (world.data.votes.argmax(axis=1) != world.truth).sum()
     assert wrong < by_vote
-    model, vote = expected_errors(tree["truth"]["p_truth"].values, world.data)
+    model, vote = expected_errors(tree, world.data)
     assert abs(wrong - model) < 4 * np.sqrt(model) + 2
     assert vote > model
 

@@ -7,7 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.limits import CERTAIN
-from annomodels.summaries.coders.coders import guessing
+from annomodels.summaries.coders import guessing
 
 
 def crowd(classes: int, items: int, seed: int) -> am.Annotations:

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 
 from annomodels.limits import STATES
-from annomodels.summaries.items.items import items
+from annomodels.summaries.items import items
 from annomodels.summaries.skills import entropy_bits
 
 
@@ -78,16 +78,16 @@ def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):
         tree = make.gibbs(data, draws=150)
         table = items(tree, data).table
         votes = data.votes / data.votes.sum(axis=1, keepdims=True)
-        rivals = (-table["surprise"], table["doubt"], entropy_bits(votes))
+        rivals = (table["p_contested"], table["doubt"], entropy_bits(votes))
         scores.append([auc(np.asarray(score), ambiguous) for score in rivals])
         flagged = (table["state"] == "contested").to_numpy()
         found.append(flagged[ambiguous].mean())
         assert flagged[~ambiguous].mean() < 0.06
     assert min(found) > 0.05
     assert np.mean(found) > 0.3
-    surprise, entropy, vote = np.mean(scores, axis=0)
-    assert surprise > entropy > vote
-    assert surprise > 0.84
+    contested, entropy, vote = np.mean(scores, axis=0)
+    assert contested > entropy > vote
+    assert contested > 0.84
 
 
 def test_careless_dissent_is_not_contested(make):
@@ -137,14 +137,3 @@ def test_known_gold_needs_no_labels(make):
     row = items(tree, data).table.iloc[0]
     assert (row["label"], row["state"], row["doubt"]) == ("a", "decided", 0)
     assert "which is known" in row["reason"]
-
-
-def test_same_labels_of_the_same_coders_get_the_same_surprise(crowd, make):
-    item = np.repeat(np.arange(60), 3)
-    label = np.tile([[0, 0, 1], [1, 1, 1], [1, 0, 0]], (20, 1)).ravel()
-    data = make.coded(item, np.tile(np.arange(3), 60), label, 60, 3, 2)
-    table = items(make.gibbs(data, draws=60), data).table
-    patterns = data.label.reshape(60, 3)
-    for pattern in np.unique(patterns, axis=0):
-        same = (patterns == pattern).all(axis=1)
-        assert table["surprise"][same].nunique() == 1

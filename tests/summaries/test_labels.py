@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.summaries.labels import scheme
-from annomodels.summaries.merging import merged_alphas
+from annomodels.summaries.labels import merged_alphas, scheme
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])
 GOOD = np.array([[0.9, 0.08, 0.02], [0.1, 0.85, 0.05], [0.05, 0.05, 0.9]])
@@ -100,8 +99,7 @@ def test_unused_labels_and_other_scales_are_said(make) -> None:
 
 
 def test_of_many_labels_only_the_largest_merges_are_worked_out(known, monkeypatch) -> None:
-    for module in ("labels", "merging"):
-        monkeypatch.setattr(f"annomodels.summaries.{module}.MOST_MERGED", 1)
+    monkeypatch.setattr("annomodels.summaries.labels.MOST_MERGED", 1)
     tree, data = known
     table = scheme(tree, data)[1].table
     assert len(table) == 1

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 import annomodels as am
 from annomodels.models.states import States
 from annomodels.summaries.draws import Draws, thinned, truth_probabilities
-from annomodels.summaries.next.allocation import allocate, steps
-from annomodels.summaries.next.expected_utility import (
+from annomodels.summaries.next_labels import (
+    allocate,
     beliefs,
     coder_bits,
     gains,
     most_labels,
+    next_labels,
     outcomes,
+    steps,
 )
-from annomodels.summaries.next.next_labels import next_labels
 
 pytestmark = pytest.mark.slow
 

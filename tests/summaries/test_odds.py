@@ -7,7 +7,7 @@ import pytest
 
 from annomodels.models.states import States, marginals
 from annomodels.summaries.draws import Draws, truth_probabilities
-from annomodels.summaries.gold.why import along_the_path, log_odds
+from annomodels.summaries.why import along_the_path, log_odds
 
 N_DRAWS, N_CODERS, N_LABELS, N_STATES = 3, 4, 3, 6
 
@@ -57,7 +57,7 @@ def test_the_rule_misses_next_to_nothing(soft: Draws, monkeypatch: pytest.Monkey
     said = [(j, k) for j, k in zip((0, 1, 2, 3) * 3, (0, 1, 0, 2) * 3, strict=True)]
     logp = logp_of(soft, said)
     coarse = along_the_path(soft, logp, 0, 1)
-    monkeypatch.setattr("annomodels.summaries.gold.why.NODES", 200)
+    monkeypatch.setattr("annomodels.summaries.why.NODES", 200)
     np.testing.assert_allclose(coarse, along_the_path(soft, logp, 0, 1), atol=1e-5)
 
 

@@ -8,7 +8,7 @@ import pytest
 import annomodels as am
 from annomodels.limits import NEXT_SHARE
 from annomodels.planning.advise import supports
-from annomodels.summaries.coders.coders import certain, flagged
+from annomodels.summaries.coders import certain, flagged
 
 pytestmark = pytest.mark.slow
 SHORT = {"chains": 2, "draws": 150, "warmup": 100, "seed": 1, "extend": False}

@@ -10,8 +10,7 @@ from scipy.special import gammaln
 import annomodels as am
 from annomodels.errors import NotApplicable
 from annomodels.io.writers.layouts import gold_list
-from annomodels.summaries.predicted.p_next import p_next, predicted
-from annomodels.summaries.predicted.shares import Mixture, smoothed
+from annomodels.summaries.p_next import Mixture, p_next, predicted, smoothed
 
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
 
@@ -97,7 +96,7 @@ def test_rows_are_distributions_and_name_what_was_asked(small):
 
 
 def test_rows_of_all_pairs_are_refused_where_they_are_too_many(small, monkeypatch):
-    from annomodels.summaries.predicted import p_next as module
+    from annomodels.summaries import p_next as module
 
     monkeypatch.setattr(module, "MOST_ROWS", 100)
     with pytest.raises(NotApplicable, match="60 items by 6 coders are 360 rows"):

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.summaries.items.items import to_decide
-from annomodels.summaries.trust.consensus import consensus
+from annomodels.summaries.items import to_decide
 from annomodels.summaries.trust.findings import REVIEW, Finding
-from annomodels.summaries.trust.patterns import patterns
+from annomodels.summaries.trust.patterns import consensus, patterns
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks import crowds

@@ -16,7 +16,6 @@ from annomodels.summaries.trust.predictive import (
     Rows,
     aspects,
     next_model,
-    predictive,
     reproduced,
 )
 
@@ -50,7 +49,7 @@ def caries(make):
 @pytest.mark.slow
 def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     data, tree = caries
-    found = predictive(tree, data)
+    found = aspects(tree, data)[0]
     table = found.table.set_index("statistic")
     cells = table.iloc[:6]
     np.testing.assert_array_equal(cells["observed"], [1880, 1065, 404, 247, 173, 100])
@@ -88,7 +87,7 @@ def test_a_copying_coder_is_named(make):
     label = data.label.copy().reshape(300, 10)
     label[:, 4] = np.where(np.random.default_rng(1).random(300) < 0.6, label[:, 1], label[:, 4])
     data = data.replace(label=label.ravel())
-    found = predictive(make.gibbs(data), data)
+    found = aspects(make.gibbs(data), data)[0]
     row = found.table[found.table["statistic"] == "c1 and c4 agree"]
     assert row["verdict"].item() == "more than the model expects"
     assert any("c1 and c4 agree more often" in note for note in found.notes)
@@ -155,20 +154,20 @@ def test_many_coders_raise_no_false_alarm(rng):
 def test_few_draws_serve_more_than_once(make):
     world = make.world(n_items=60, n_coders=4, per_item=3)
     tree = make.exact(world.data, world.prevalence, world.confusion, engine="em")
-    found = predictive(tree, world.data)
+    found = aspects(tree, world.data)[0]
     assert found.draws.sizes["draw"] >= 100
     assert (found.table["high"] >= found.table["low"]).all()
 
 
 def test_single_labels_have_no_votes_to_compare():
     data = Annotations.from_records([(i, i % 3, "ab"[i % 2]) for i in range(30)])
-    from annomodels.summaries.trust.discrepancies import Design
+    from annomodels.summaries.trust.predictive import Design
 
     assert not Design(data).has_pairs
 
 
 def test_alpha_of_replicates_is_that_of_the_coefficients(rng):
-    from annomodels.summaries.trust.discrepancies import Design
+    from annomodels.summaries.trust.predictive import Design
 
     rows = [(i, int(j), int(rng.integers(3))) for i in range(40) for j in rng.permutation(5)[:3]]
     rows += [(40, 0, 1), (41, 1, 2), (41, 4, 2)]

@@ -14,8 +14,8 @@ from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
 from annomodels.priors.shares import inside
 from annomodels.summaries.trust import priors
+from annomodels.summaries.trust.held_out import power_sensitivity, smoothed
 from annomodels.summaries.trust.priors import log_chosen_priors
-from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 
 
 def by_pymc(model, data, values, names):

@@ -9,8 +9,9 @@ import annomodels as am
 from annomodels.data.copying import compared
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.trust.checks import check
-from annomodels.summaries.trust.copies import families, families_finding
 from annomodels.summaries.trust.suspects import (
+    families,
+    families_finding,
     nobody_finding,
     one_class_finding,
     one_label_finding,

@@ -9,7 +9,7 @@ import pytest
 
 import annomodels as am
 from annomodels.limits import LONG_SCALE, P_OFF
-from annomodels.summaries.coders.coders import spammers
+from annomodels.summaries.coders import spammers
 from annomodels.summaries.skills import CoderDraws
 from annomodels.summaries.trust import known_truth
 from annomodels.summaries.trust.checks import check, judged

@@ -11,7 +11,7 @@ import annomodels as am
 from annomodels.fitting.fit import Fit
 from annomodels.models.catalog import resolve
 from annomodels.summaries.draws import thinned, truth_probabilities
-from annomodels.summaries.gold.why import PREVALENCE, SUM, why
+from annomodels.summaries.why import PREVALENCE, SUM, why
 
 
 @pytest.fixture(scope="module")

@@ -6,31 +6,23 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
+import pandas as pd
 
 from annomodels.auditing.columns import SHOWN
+from annomodels.auditing.design import design_at
 from annomodels.auditing.spans import refuse_of_spans
 from annomodels.cli.declared import as_command
-from annomodels.cli.gate import gate_code, gate_failures, parse_gates
-from annomodels.cli.loading import design_of, estimated, load_fit
+from annomodels.cli.exits import gate_code, gate_failures, parse_gates
+from annomodels.cli.loading import design_of, estimated, load_fit, sorted_truth
 from annomodels.cli.options import COUNT, Truth, Writing, option, split_words
 from annomodels.cli.session import note, say_notes
 from annomodels.cli.spans import estimate_of_spans
 from annomodels.cli.tables import emit
-from annomodels.data.columns import columns
 from annomodels.data.names import label_text
 from annomodels.spans.fit import SpanFit
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.auditing.estimate import Estimate
-
-ABOUT = {
-    "overall": "quantity label",
-    "slices": "by slice quantity label",
-    "differences": "by first second quantity label",
-}
-"""First columns of tables in which several columns identify a row."""
 
 
 @as_command(
@@ -62,7 +54,6 @@ def audit(
     (audit.json), where `annomodels estimate` finds it. Called again, the command draws a further
     round of other items.
     """
-    from annomodels.auditing.design import design_at
     from annomodels.auditing.sample import audit as draw
     from annomodels.auditing.sample import audited
     from annomodels.io.mappings import items_from
@@ -164,8 +155,6 @@ def estimate(
     Each row also shows the estimate from the judged items alone (audit) and from the fit alone
     (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
-    from annomodels.cli.loading import sorted_truth
-
     limits = parse_gates(gates)
     how: dict[str, Any] = {}
     loaded = load_fit(fit)
@@ -208,8 +197,7 @@ def estimate(
                 f"note: no {name} in {items} for {rest:,} of {len(names):,} items: they count in "
                 "the estimate for all items, but are in no slice."
             )
-    short = columns(ABOUT.get(shown, ""), *SHOWN[shown])
-    emit(_table(found, shown, label), writing, f"Estimate: {shown}", short)
+    emit(_table(found, shown, label), writing, f"Estimate: {shown}", SHOWN[shown])
     return gate_code(failures)
 
 
@@ -262,8 +250,6 @@ def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
 
 def _gated(found: Estimate) -> pd.DataFrame:
     """Return all quantities that a gate may name, of all items and of slices."""
-    import pandas as pd
-
     rows = found.table.assign(by="", slice="")
     if len(found.slices):
         rows = pd.concat([rows, found.slices], ignore_index=True)

@@ -1,15 +1,23 @@
-"""The tables of a saved fit: ``annomodels gold`` and ``coders``."""
+"""Tables of saved fits: ``annomodels gold``, ``coders``, ``next`` and ``compare``."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.options import Writing, option
+from annomodels.cli.options import COUNT, Named, Writing, option, split_words
 from annomodels.cli.spans import spans_back
-from annomodels.cli.tables import form_for, gold_back, gold_table, loaded, show
+from annomodels.cli.tables import emit, form_for, gold_back, gold_table, loaded, show
+from annomodels.data.names import label_text
 from annomodels.limits import STATES
 from annomodels.spans.fit import SpanFit
+
+if TYPE_CHECKING:
+    from annomodels.summaries.trust.held_out import By
+
 
 TO = (
     *("label-studio", "label-studio-review", "prodigy", "argilla", "hugging-face"),
@@ -110,3 +118,67 @@ def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
         return
     summary = found.coders(target=target)
     show(summary, writing, summary.seen if form_for(writing) == "table" else None)
+
+
+@as_command("compare hierarchical.nc mace.nc", "compare a.nc b.nc c.nc --by label -o models.csv")
+@click.argument("fits", metavar="FIT FIT...", nargs=-1, required=True, type=Named())
+@option(
+    "--by",
+    "What is left out: new items, or one more label of a known item.",
+    ("item", "label"),
+    "item",
+)
+def compare(fits: tuple[str, ...], by: By, writing: Writing) -> None:
+    """Compare fits by their predictions of held-out data."""
+    from annomodels.fitting.compare import compare
+
+    if len(fits) < 2:
+        raise click.UsageError("compare needs at least two fits: annomodels compare a.nc b.nc")
+    if len(set(fits)) < len(fits):
+        raise click.UsageError("The same file is given twice.")
+    stems = [Path(path).stem for path in fits]
+    names = stems if len(set(stems)) == len(stems) else list(fits)
+    show(compare(dict(zip(names, map(loaded, fits), strict=True)), by), writing)
+
+
+@as_command(
+    "next out --budget 500 -o next.csv",
+    "next out --coder ana,ben --per-item 2",
+    "next out --by coder",
+    called="next",
+)
+@option("--budget", "Maximum number of labels to ask for.", COUNT, 100)
+@option(
+    "--by",
+    "Content of a row: a label to ask for, or a coder to ask or to train.",
+    ("label", "coder"),
+    "label",
+)
+@option(
+    "--coder coders",
+    "Coders who are available: ana,ben [default: all who are good enough, and new ones].",
+    metavar="A,B,...",
+    callback=split_words,
+)
+@option("--per-item", "Maximum number of further labels per item.", COUNT, 5)
+@option("--per-coder", "Maximum number of labels per coder [default: the busiest coder's].", COUNT)
+@option("--stop", "Minimum expected reduction per label.", click.FloatRange(min=0), 0.01)
+def next_labels(
+    fit: str,
+    budget: int,
+    by: str,
+    coders: tuple[str, ...] | None,
+    writing: Writing,
+    **limits: Any,
+) -> None:
+    """Choose items to label next, and the coders to ask."""
+    from annomodels.summaries.next_labels import WHOM
+
+    found = loaded(fit)
+    names = {label_text(name): name for name in found.data.coders}
+    chosen = None if coders is None else [names.get(word, word) for word in coders]
+    asked = found.next(budget, coders=chosen, **limits)
+    if by == "coder":
+        emit(asked.coders, writing, "Whom to ask", WHOM, notes=asked.notes)
+    else:
+        show(asked, writing)

@@ -199,10 +199,9 @@
     return [...counts].sort((a, b) => b[1] - a[1]);
   };
   const called = (item) => {
-    const k = D.spans ? item[P].find((k, n) => n % 2 === 0 && D.names[k] === given(item).label) : undefined;
+    const k = D.spans ? item[P].find((k, n) => n % 3 === 0 && D.names[k] === given(item).label) : undefined;
     return D.labels[k] ?? given(item).label;
   };
-  const chance = (p) => (p < 0.005 ? "<0.01" : p > 0.995 && p < 1 ? ">0.99" : p >= 0.945 && p < 0.95 ? (Math.floor(1000 * p) / 1000).toFixed(3) : p.toFixed(2));
 
   // The list.
   const rows = $("all-items").tBodies[0];
@@ -218,7 +217,7 @@
       const label = isDecided(item) ? called(item) : D.labels[item[GOLD]];
       const votes = votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ");
       const row = make("tr", "", head, make("td", "", tag(item)), make("td", "", bdi(label)),
-        make("td", "n", isDecided(item) || item[STATE] === 3 ? "\u2013" : chance(item[P][1])),
+        make("td", "n", isDecided(item) || item[STATE] === 3 ? "\u2013" : (item[P][2] ?? "")),
         make("td", votes.length > 20 ? "w" : "", votes));
       const about = [item[TEXT], item[REASON]].filter((text) => text);
       if (!about.length) return [row];
@@ -333,7 +332,7 @@
     const what = isDecided(item) ? called(item) : given(item)?.two ? "two readings" : "skipped";
     const votes = votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ");
     return ["Last: ", bdi(item[NAME]), " \u2192 ", make("b", "", bdi(what)), ". ",
-      item[STATE] === 3 ? "" : "The gold label was " + D.labels[item[GOLD]] + " (" + chance(item[P][1]) + "). ", "Votes: " + votes + "."];
+      item[STATE] === 3 ? "" : "The gold label was " + D.labels[item[GOLD]] + " (" + (item[P][2] ?? "") + "). ", "Votes: " + votes + "."];
   };
   const undo = () => {
     const last = history.pop();
@@ -347,9 +346,9 @@
     draw();
   };
   const choices = (item) => {
-    if (D.spans) return item[P].filter((_, n) => n % 2 === 0).slice(0, 9);
+    if (D.spans) return item[P].filter((_, n) => n % 3 === 0).slice(0, 9);
     const all = D.labels.map((_, k) => k);
-    return all.length <= 9 ? all : [...new Set([...item[P].filter((_, n) => n % 2 === 0), ...all])].slice(0, 9).sort((a, b) => a - b);
+    return all.length <= 9 ? all : [...new Set([...item[P].filter((_, n) => n % 3 === 0), ...all])].slice(0, 9).sort((a, b) => a - b);
   };
   // A place stands in its text, between the words around it.
   const inText = (text) => (Array.isArray(text) ? [bdi(text[0]), make("mark", "", bdi(text[1])), bdi(text[2])] : [bdi(text)]);
@@ -361,14 +360,14 @@
       card.replaceChildren(make("p", "", make("b", "", "All of these are done."), " Choose other items above, or download the decisions."));
     } else {
       const p = new Map();
-      for (let n = 0; n < item[P].length; n += 2) p.set(item[P][n], item[P][n + 1]);
+      for (let n = 0; n < item[P].length; n += 3) p.set(item[P][n], [item[P][n + 1], item[P][n + 2]]);
       const keys = choices(item), blind = isBlind(item);
       const shown = make("div", "choices", ...keys.map((k, n) => {
         const made = button("", () => decide(k));
         const chosen = given(item)?.label === D.names[k];
         if (chosen) made.setAttribute("aria-pressed", "true");
-        const share = p.get(k) ?? 0;
-        made.append(make("kbd", "", String(n + 1)), bdi(D.labels[k]), make("span", "share", blind || item[STATE] === 3 ? "" : chance(share)));
+        const [share, chance] = p.get(k) ?? [0, "<0.01"];
+        made.append(make("kbd", "", String(n + 1)), bdi(D.labels[k]), make("span", "share", blind || item[STATE] === 3 ? "" : chance));
         made.style.setProperty("--share", blind ? 0 : 100 * share);
         return made;
       }));

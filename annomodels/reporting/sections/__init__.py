@@ -12,31 +12,19 @@ from annomodels.reporting.parts import Section
 def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
     """Return the sections of a page on fits whose truth is a class, number, link or span."""
     if truth == "link":
-        from annomodels.reporting.sections import links, places
+        from annomodels.reporting import links
 
-        return [
-            *(places.places, links.agreement, places.coders, places.silver),
-            *(links.texts, links.words),
-        ]
+        first = [links.places, links.agreement, links.coders, links.silver]
+        return [*first, links.texts, links.words]
     if truth == "span":
-        from annomodels.reporting.sections import spans
+        from annomodels.reporting import spans
 
         first = [spans.decide, spans.alone, spans.coders, spans.quality]
         return [*first, spans.agreement, spans.gold, spans.methods]
-    from annomodels.reporting.sections import (
-        agreement,
-        audit,
-        believe,
-        coders,
-        details,
-        items,
-        numbers,
-        scheme,
-        words,
-    )
+    from annomodels.reporting.sections import details, numbers, results
 
-    last = [details.about_data, details.gold, believe.section, words.section]
+    last = [details.about_data, details.gold, details.diagnostics, details.methods]
     if truth == "number":
-        return [numbers.items, numbers.coders, numbers.agreement, scheme.section, *last]
-    first = [items.decide, items.items, items.labels_to_buy, coders.section, scheme.section]
-    return [*first, agreement.section, *[audit.section] * audited, *last]
+        return [numbers.items, numbers.coders, numbers.agreement, results.labels, *last]
+    first = [results.decide, results.items, results.labels_to_buy, results.coders, results.labels]
+    return [*first, results.agreement, *[details.audit] * audited, *last]

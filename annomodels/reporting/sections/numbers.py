@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import pandas as pd
 
 from annomodels import plots
 from annomodels.data.columns import COLUMNS, columns
-from annomodels.data.validation import counted
 from annomodels.limits import STATES
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
-    Action,
     Head,
     Part,
     Section,
+    action,
     box,
     notes,
     pair,
@@ -23,9 +24,6 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.words import coders_listed, say
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
@@ -45,18 +43,12 @@ def head(facts: Facts) -> Head:
     states = {word: int((gold["state"] == word).sum()) for word in STATES}
     bad = facts.coders.table
     bad = bad[bad["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
-    names = list(bad["coder"])
     sentence = say("value_known", sd=gold["sd"].median(), spread=gold["value"].std())
-    actions = []
-    if contested := states["contested"]:
-        about = "coders differ more there than elsewhere"
-        actions.append(Action("#items-section", f"Read {counted(contested, 'item')}", about))
-    if few := states["needs labels"]:
-        about = "one for each item with too few labels"
-        actions.append(Action("#items-section", f"Buy {counted(few, 'label')}", about))
-    if names:
-        about = "they reverse the scale, or their numbers carry little information"
-        actions.append(Action("#coders-section", f"Talk to {coders_listed(names)}", about))
+    actions = [
+        action("read_contested", states["contested"]),
+        action("buy_thin", states["needs labels"]),
+        action("coders_of_numbers", len(bad), names=coders_listed(bad["coder"])),
+    ]
     return Head.of(sentence, states.values(), actions, warning(facts.check))
 
 
@@ -66,6 +58,7 @@ def head(facts: Facts) -> Head:
     "Agreement on the interval scale: of these coders as observed and as the model implies, of "
     "two new ones, and of the gold standard with the truth.",
     needs=("agreement",),
+    printed=False,
 )
 def agreement(facts: Facts) -> list[Part]:
     found, title = facts.fit.agreement(), "Agreement of these coders and of new ones"
@@ -96,7 +89,8 @@ def coders(facts: Facts) -> list[Part]:
         )
         for measure in _MEASURES
     ]
-    shown = summary("coders", "Coders, most notable first", found, found.seen, "coders.csv")
+    title, of = "Coders, most notable first", (found.seen, "coders.csv")
+    shown = summary("coders", title, found, *of, paper="flagged")
     return [*shown, pair(*pictures), *notes(found.notes, 400)]
 
 

@@ -23,11 +23,10 @@ from annomodels.summaries.trust.findings import (
     data_findings,
     signal_finding,
 )
-from annomodels.summaries.trust.item_effects import effects_finding, item_terms_finding
 from annomodels.summaries.trust.known_truth import held_back_finding, known_truth_finding
 from annomodels.summaries.trust.patterns import patterns
 from annomodels.summaries.trust.predictive import aspects, fitted_model, next_model
-from annomodels.summaries.trust.priors import prior_finding
+from annomodels.summaries.trust.priors import effects_finding, item_terms_finding, prior_finding
 from annomodels.summaries.trust.suspects import suspects
 
 VERDICTS = ("confirmed", "no problem found", "needs review", "do not use")

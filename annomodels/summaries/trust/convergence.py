@@ -25,6 +25,7 @@ from annomodels.limits import (
 from annomodels.models.base import Model, n_states
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import choices, model_of, thinned, truth_probabilities
+from annomodels.summaries.notes import listed
 from annomodels.summaries.trust.findings import (
     FINE,
     FORBIDS,
@@ -252,7 +253,7 @@ def _starts(tree: xr.DataTree) -> list[Finding]:
 
 def _solutions(modes: list[Any], held: list[Any]) -> str:
     best = modes[0]["evidence"]
-    begun = " and ".join(f"from {_listed(mode['starts'])}" for mode in held)
+    begun = " and ".join(f"from {listed(mode['starts'], 9)}" for mode in held)
     if len(held) > 1:
         gap = best - held[-1]["evidence"]
         return phrase("solutions", "many", n=len(held), gap=gap, begun=begun)
@@ -262,10 +263,6 @@ def _solutions(modes: list[Any], held: list[Any]) -> str:
     what = "The votes lead" if "votes" in lower[0]["starts"] else what
     gap = best - lower[0]["evidence"]
     return phrase("solutions", "other", what=what, begun=begun, gap=gap)
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _stopped(tree: xr.DataTree) -> Finding:

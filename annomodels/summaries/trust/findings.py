@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
+from scipy.special import bdtr
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
@@ -112,26 +113,52 @@ def finding(code: str, state: str, value: float, limit: float = 0, /, **words: A
 
 
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
+    shared = float(((np.diff(data.starts) >= 2) | (data.known >= 0)).mean())
     groups = len(np.unique(components(data.item, data.coder)[data.coder]))
-    found = [_overlap(data), group_finding(groups)]
-    if data.gold is not None:
-        seen = against_gold(
-            data.starts, data.coder, data.label, data.gold, data.n_coders, data.n_labels
-        )
-        found.append(gold_finding(seen, data.coders, data.n_labels))
-    if data.unanimous:
-        found.append(unanimous_finding(data.unanimous))
+    labels = data.starts, data.coder, data.label, data.gold, data.n_coders, data.n_labels
+    known = None if data.gold is None else against_gold(*labels)
+    return design_findings(tree, data, shared, groups, known, data.unanimous, _pairs_of(data))
+
+
+def design_findings(
+    tree: xr.DataTree,
+    data: Any,
+    shared: float,
+    groups: int,
+    known: AgainstGold | None,
+    unanimous: int,
+    pairs: Callable[[], Floats],
+) -> list[Finding]:
+    """Judge the design of labels in memory or on disk, from counts that both have.
+
+    `shared` is the proportion of items with known gold or two labels, `groups` the number of groups
+    of coders without common items, `unanimous` the number of labels if all agree.
+    """
     model = model_of(tree)
+    state = "fine" if shared >= OVERLAP else "little" if shared else "none"
+    found = [
+        finding("overlap", state, shared, OVERLAP),
+        finding("groups_of_coders", "fine" if groups == 1 else "apart", groups, 1),
+    ]
+    if known is not None:
+        found.append(gold_finding(known, data.coders, data.n_labels))
+    if unanimous:
+        found.append(finding("unanimous_labels", "always", unanimous, UNANIMOUS))
     if coders_apart(model):
-        found.append(volume_finding(data.per_coder))
+        median = float(np.median(data.per_coder[data.per_coder > 0]))
+        state = "fine" if median >= CODER_MATRIX else "few"
+        found.append(finding("labels_per_coder", state, median, CODER_MATRIX))
     if is_stack(model):
-        found.append(scale_of(data))
+        found.append(scale_finding(data.labels, data.scale, pairs))
     return found
 
 
+def _pairs_of(data: Annotations) -> Callable[[], Floats]:
+    return partial(different_pairs, data.item, data.label, data.n_labels)
+
+
 def scale_of(data: Annotations) -> Finding:
-    pairs = partial(different_pairs, data.item, data.label, data.n_labels)
-    return scale_finding(data.labels, data.scale, pairs)
+    return scale_finding(data.labels, data.scale, _pairs_of(data))
 
 
 def scale_finding(labels: Sequence[object], scale: str, pairs: Callable[[], Floats]) -> Finding:
@@ -139,10 +166,6 @@ def scale_finding(labels: Sequence[object], scale: str, pairs: Callable[[], Floa
     count = points(labels)
     long = count >= LONG_SCALE and (scale != "nominal" or in_order(labels, pairs()))
     return finding("rating_scale", "long" if long else "fine", count, LONG_SCALE)
-
-
-def unanimous_finding(number: int) -> Finding:
-    return finding("unanimous_labels", "always", number, UNANIMOUS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +191,7 @@ def against_gold(
     starts: Ints, coder: Any, label: Any, gold: Any, n_coders: int, n_labels: int
 ) -> AgainstGold:
     """Compare labels, grouped by item with offsets `starts`, with known truth (-1: unknown)."""
-    from annomodels.summaries.gold.evidence import majority
+    from annomodels.summaries.why import majority
 
     item = np.repeat(np.arange(len(gold)), np.diff(starts))
     mine = gold[item] >= 0
@@ -186,35 +209,11 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
     words = {"against": seen.contradicted, "items": seen.items}
     if seen.contradicted < FEWEST_AGAINST or share <= AGAINST:
         return finding(code, "fine", share, AGAINST, **words)
-    from scipy.special import bdtr
-
     chance = bdtr(seen.right, np.maximum(seen.given, 1), 1.0 / n_labels)
     against = np.flatnonzero((seen.given > 0) & (chance < BELOW_CHANCE))
     names = [coders[j] for j in against[np.argsort(chance[against], kind="stable")]]
     who = phrase(code, "who", coders=names, n=len(names)) if names else ""
     return finding(code, "against", share, AGAINST, who=who, coders=names, **words)
-
-
-def _overlap(data: Annotations) -> Finding:
-    n = np.diff(data.starts)
-    known = data.known >= 0
-    return overlap_finding(float(((n >= 2) | known).mean()))
-
-
-def overlap_finding(share: float) -> Finding:
-    """Judge the proportion of items with known gold or at least two labels."""
-    state = "fine" if share >= OVERLAP else "little" if share else "none"
-    return finding("overlap", state, share, OVERLAP)
-
-
-def group_finding(count: int) -> Finding:
-    return finding("groups_of_coders", "fine" if count == 1 else "apart", count, 1)
-
-
-def volume_finding(n: Ints) -> Finding:
-    median = float(np.median(n[n > 0]))
-    state = "fine" if median >= CODER_MATRIX else "few"
-    return finding("labels_per_coder", state, median, CODER_MATRIX)
 
 
 def signal_finding(values: Floats) -> Finding:

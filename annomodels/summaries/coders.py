@@ -1,8 +1,11 @@
-"""Accuracy, information and bias of coders, with intervals."""
+"""Accuracy, information and bias of coders and of their groups, with intervals."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,18 +16,27 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.limits import CERTAIN, CODER_JUDGED, CODER_ROW, NEXT_WORTH, SKILL_USELESS
-from annomodels.summaries.coders.answers import answer_columns, answer_sentences
-from annomodels.summaries.coders.effects import effect_sentences
-from annomodels.summaries.coders.populations import group_of_coders, sentences
-from annomodels.summaries.draws import choices, estimated, flat, interval, model_of, told_by
+from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
+from annomodels.models.grouped import groups_in, refuse_strange
+from annomodels.models.mixtures.state_model import newcomers
+from annomodels.summaries.draws import (
+    choices,
+    estimated,
+    evenly,
+    flat,
+    interval,
+    model_of,
+    n_samples,
+    told_by,
+    truth_draws,
+)
 from annomodels.summaries.notes import say
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
-from annomodels.summaries.stacked import truth_draws
-from annomodels.summaries.trust.consensus import consensus
-from annomodels.summaries.trust.patterns import swaps_of
-from annomodels.types import Bools, Floats, Ints
+from annomodels.summaries.trust.patterns import consensus, swaps_of
+from annomodels.types import AnyArray, Bools, Floats, Ints
 
 # kinds in the order in which people see them, those of numbers among them
 RANKS = {
@@ -88,7 +100,6 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     }
     columns["advice"] = _advice(pd.DataFrame(columns), swaps)
     order = tuple(notable(pd.DataFrame(columns)).tolist())
-    declared = model_of(tree).parameters(data.n_labels)
     # scalar parameters per coder, such as a shift
     for name in (each.name for each in declared if each.shown and each.name in tree["posterior"]):
         columns |= estimated(name, flat(tree, name))
@@ -100,7 +111,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         columns[f"recall_{label_text(label)}"] = recall[:, k]
     effects = any(each.effect for each in declared) and effect_sentences(tree, data, "coder")
     notes = (
-        *_notes(kind, tree, data), *told_by(tree), *sentences(tree), *(effects or ()), *answers
+        *_notes(kind, tree, data), *told_by(tree), *population_sentences(tree),
+        *(effects or ()), *answers,
     )  # fmt: skip
     shown = OF_SCAN if right is None else COLUMNS
     kept = _named(draws, right, data)
@@ -289,3 +301,222 @@ def _advice(table: pd.DataFrame, swaps: dict[int, str]) -> list[str]:
     retrain = [f"retrain: {text}" for text in table["bias"]]
     words = [correct, "stop", "give test items", retrain, "ask others first"]
     return [str(word) for word in np.select(rules, words, default="ask")]
+
+
+# -- groups and populations ----------------------------------------------------------------------
+
+MEASURES = ("accuracy", "skill", "bits")
+
+
+def groups(
+    tree: xr.DataTree,
+    data: Annotations,
+    groups: Mapping[Hashable, Hashable] | None = None,
+    *,
+    by_labels: bool = False,
+) -> Summary:
+    """Tabulate accuracy, skill and information of groups of coders, and their differences."""
+    # The value of a group is the mean over its coders on every draw. The hierarchical model shrinks
+    # coders with few labels towards one population, so differences tend to be too small.
+    if tree["posterior"]["confusion"].ndim == 4:
+        raise NotApplicable("The pooled model gives all coders one confusion matrix.")
+    populations: dict[str, Floats] = {}
+    if groups is None:
+        known = group_of_coders(tree, data)
+        groups = {name: known[label_text(name)] for name in data.coders if known}
+        populations = population_accuracy(tree)
+    strange = [label_text(name) for name in groups if name not in set(data.coders)]
+    refuse_strange(strange, data.source)
+    named = list(dict.fromkeys(groups[name] for name in data.coders if name in groups))
+    if not named:
+        raise NotApplicable("No coder has a group. Give a mapping from coder to group.")
+    draws = coder_draws(tree, data)
+    n = data.per_coder
+    texts = [label_text(name) for name in named]
+    weight = np.zeros((len(named), data.n_coders))
+    for j, coder in enumerate(data.coders):
+        if coder in groups:
+            weight[named.index(groups[coder]), j] = n[j] if by_labels else 1.0
+    size, labels = (weight > 0).sum(axis=1), (weight > 0) @ n
+    weight /= weight.sum(axis=1, keepdims=True)
+    values = {name: getattr(draws, name) @ weight.T for name in MEASURES}
+    if populations:
+        values["population"] = np.stack([populations[text] for text in texts], axis=1)
+    pairs = list(combinations(range(len(named)), 2))
+    names = [*texts, *(f"{texts[a]} - {texts[b]}" for a, b in pairs)]
+    columns: dict[str, object] = {"group": names}
+    for name, sums in (("coders", size), ("labels", labels)):
+        columns[name] = pd.array([*sums.tolist(), *[None] * len(pairs)], dtype="Int64")
+    for name, x in values.items():
+        each = np.column_stack([x, *(x[:, a] - x[:, b] for a, b in pairs)])
+        above = (each > 0).mean(axis=0)
+        above[: len(named) if len(x) > 1 else None] = np.nan
+        columns |= {**estimated(name, each), f"{name}_p_above": above}
+    kept = xr.Dataset(
+        {name: (("sample", "group"), x) for name, x in values.items()}, coords={"group": texts}
+    )
+    left = data.n_coders - int(size.sum())
+    out = f"Coders left out because they have no group: {left:,} of {data.n_coders:,}."
+    notes = (out,) if left else ()
+    return Summary("Groups of coders", pd.DataFrame(columns), kept, notes)
+
+
+def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
+    """Return the group of each coder; empty unless the model has several groups."""
+    found = groups_in(model_of(tree))
+    return {} if found is None else found.group_of([label_text(name) for name in data.coders])
+
+
+def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
+    """Return the accuracy of each group's mean coder, sum_k pi_k m_gkk, by group, [sample]."""
+    model = groups_in(model_of(tree))
+    if model is None:
+        return {}
+    posterior = tree["posterior"].to_dataset()
+    values = {str(name): drawn.values for name, drawn in posterior.data_vars.items()}
+    found = model.population_accuracy(values)
+    return {name: drawn.astype(float).ravel() for name, drawn in found.items()}
+
+
+def population_sentences(tree: xr.DataTree) -> tuple[str, ...]:
+    """Describe the accuracy of each group, and the probability that one beats another."""
+    found = population_accuracy(tree)
+    out = []
+    for name, draws in found.items():
+        low, high = interval(draws)
+        span = "" if len(draws) < 2 else f" ({low:.2f} to {high:.2f})"
+        out.append(f"Population accuracy of {name}: {draws.mean():.2f}{span}.")
+    for (a, first), (b, second) in combinations(found.items(), 2):
+        if len(first) < 2:
+            break
+        if first.mean() < second.mean():
+            a, b, first, second = b, a, second, first
+        out.append(f"P({a} better than {b}) = {(first > second).mean():.2f}.")
+    return tuple(out)
+
+
+class Newcomers(NamedTuple):
+    """Two new coders per draw: state probabilities, and P(label | state) of each coder."""
+
+    share: Floats
+    first: Floats
+    second: Floats
+
+
+def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None:
+    """Draw two new coders from the population on every draw; None without a population."""
+    total = n_samples(tree)
+    chosen = evenly(total, min(n_max, total))
+    rng = np.random.default_rng(seed)
+    found = newcomers(model_of(tree), lambda name: flat(tree, name, chosen), rng)
+    return None if found is None else Newcomers(*found)
+
+
+# -- covariates and answers ----------------------------------------------------------------------
+
+CLEAR = 0.975  # probability of a sign from which a coefficient is described
+
+
+def effects(tree: xr.DataTree, data: Annotations) -> Summary:
+    """Tabulate the coefficients of the covariates, one row per term."""
+    found = _draws(tree, data)
+    if not found:
+        raise NotApplicable(
+            f"The {model_of(tree).title} model was fitted without covariates. Give them, such as "
+            "am.models.ScalarDifficulty(coder_covariates=table) or "
+            "ScalarDifficulty(item_covariates=table)."
+        )
+    rows, kept, notes = [], {}, []
+    for name, each in found.items():
+        low, high = interval(each.draws)
+        for n, (term, unit) in enumerate(each.terms):
+            one = each.draws[:, n]
+            rows.append(
+                {
+                    "of": each.of, "term": term, "unit": unit, "effect": one.mean(),
+                    "sd": one.std(), "low": low[n], "high": high[n],
+                    "p_positive": (one > 0).mean(),
+                }
+            )  # fmt: skip
+        kept[name] = (("sample", f"{name}_term"), each.draws)
+        notes.append(str(say("effect", of=each.of, words=each.words)))
+        goes_with = "coders' ability" if each.of == "coder" else "items' difficulty"
+        notes.append(f"A column correlated with the {goes_with} is not necessarily its cause.")
+    table = pd.DataFrame(rows)
+    return Summary("Effects of covariates", table, xr.Dataset(kept), tuple(notes))
+
+
+def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str, ...]:
+    """Describe the covariates with a clear sign, and count the others."""
+    if all(each.of != of for each in _draws(tree, data).values()):
+        return ()
+    every: Any = effects(tree, data).table
+    table = every[every["of"] == of]
+    clear = table[(table["p_positive"] > CLEAR) | (table["p_positive"] < 1.0 - CLEAR)]
+    more_of_it, less_of_it = ("Better", "Worse") if of == "coder" else ("Harder", "Easier")
+    said = [
+        f"{more_of_it if row.effect > 0 else less_of_it} with {row.term} ({row.unit}): "
+        f"{row.effect:+.2f} ({row.low:.2f} to {row.high:.2f}) logits."
+        for row in clear.itertuples()
+    ]
+    rest = len(table) - len(clear)
+    more = [f"The sign of {counted(rest, 'other term')} of covariates is open."] if rest else []
+    return (*said, *more, "All coefficients are in fit.effects().")
+
+
+class _Effects(NamedTuple):
+    """Coefficients of coders or items: outcome, terms with units, draws [sample, term]."""
+
+    of: str
+    words: str
+    terms: tuple[tuple[str, str], ...]
+    draws: Floats
+
+
+def _draws(tree: xr.DataTree, data: Annotations) -> dict[str, _Effects]:
+    model = model_of(tree)
+    return {
+        each.name: _Effects(
+            each.dims[0].removesuffix("_term"),
+            each.effect,
+            each.terms,
+            flat(tree, each.name),
+        )
+        for each in model.parameters(data.n_labels)
+        if each.effect and each.name in tree["posterior"]
+    }
+
+
+TELLING = 0.95
+
+
+def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
+    """Count missing answers and tabulate answer rates; empty if all labels are classes."""
+    if data.unanswered is None:
+        return {}
+    times = np.bincount(data.unanswered[:, 1], minlength=data.n_coders)
+    if NO_ANSWER_RATE.name not in tree["posterior"]:
+        return {"dont_know": times}
+    rates = flat(tree, NO_ANSWER_RATE.name).sum(axis=-1)
+    answered = 1.0 - np.einsum("sjk,sk->sj", rates, flat(tree, "prevalence"))
+    return {"dont_know": times, **estimated("answer_rate", answered)}
+
+
+def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[str, ...]:
+    """Describe the classes that coders leave unanswered most and least."""
+    if not asked:
+        return ()
+    kinds = "/".join(map(label_text, data.dont_know))
+    if NO_ANSWER_MEAN.name not in tree["posterior"]:
+        return (f"This model ignores answers of {kinds}: {asked:,} of them.",)
+    mean = flat(tree, NO_ANSWER_MEAN.name).sum(axis=-1)
+    most, least = int(mean.mean(axis=0).argmax()), int(mean.mean(axis=0).argmin())
+    above = float((mean[:, most] > mean[:, least]).mean())
+    labels = [label_text(name) for name in data.labels]
+    shares = {"most": mean[:, most].mean(), "least": mean[:, least].mean()}
+    names = {"most_on": labels[most], "least_on": labels[least]}
+    said = say("unanswered", kinds=kinds, asked=asked, **shares, **names)
+    if len(mean) < 2:
+        return (f"{said}.",)
+    tells = f"it carries {'' if above > TELLING else 'little '}information about the truth"
+    return (f"{said}: {tells} (P = {above:.2f} that the first is more).",)

@@ -1,4 +1,4 @@
-"""``annomodels convert``: any export to a long table, or to the layout of another program."""
+"""Data in other layouts, ``annomodels convert``, and bundled data, ``annomodels datasets``."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import load_data, named_data
+from annomodels.cli.loading import PREFIX, load_bundled, load_data, named_data
 from annomodels.cli.options import Named, Reading, Writing, option
 from annomodels.cli.session import note, say_notes
-from annomodels.cli.tables import emit, put
+from annomodels.cli.tables import emit, form_for, put
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 from annomodels.data.validation import all_numbers
+from annomodels.io.assembly import chosen
+from annomodels.io.formats import FORMATS
+from annomodels.io.source import Options, Source
+from annomodels.io.writers.layouts import long
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
 WAYS = Column("read", kind="tag"), Column("written", kind="tag")
-SHORT = columns("name", *WAYS, COLUMNS["title"].called(kind="text", width=WHOLE_TEXT), "known_by")
+FORMATS_SHOWN = columns(
+    "name", *WAYS, COLUMNS["title"].called(kind="text", width=WHOLE_TEXT), "known_by"
+)
 TO = (
     *("long", "wide", "crowd-kit", "cleanlab", "k-alpha", "recal", "mace"),
     *("label-studio", "prodigy", "argilla"),
@@ -35,7 +42,7 @@ TO = (
 @option("--to", "Layout to write; --list explains each.", TO, "long")
 @option("--list listed", "List the formats, or detect the format of DATA.", bool)
 @click.argument("data", nargs=-1, type=Named(), callback=named_data)
-def command(
+def convert(
     data: str, to: str, listed: bool, spreadsheet: bool, reading: Reading, writing: Writing
 ) -> None:
     """Write the labels of DATA in another layout.
@@ -48,7 +55,7 @@ def command(
     from annomodels.io.writers.catalog import LAYOUTS, named
 
     if listed:
-        emit(formats(data), writing, "Formats", SHORT)
+        emit(formats(data), writing, "Formats", FORMATS_SHOWN)
         return
     if not data:
         raise click.UsageError("Name the DATA to convert, or list the formats with --list.")
@@ -65,9 +72,6 @@ def formats(data: str) -> pd.DataFrame:
     """Tabulate the formats that can be read and written, or the format of the data."""
     import pandas as pd
 
-    from annomodels.io.assembly import chosen
-    from annomodels.io.formats import FORMATS
-    from annomodels.io.source import Options, Source
     from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
     def written(name: str) -> str:
@@ -94,3 +98,40 @@ def formats(data: str) -> pd.DataFrame:
             if name not in names
         ]  # fmt: skip
     return pd.DataFrame(rows)
+
+
+COUNT, TITLE = (
+    Column("annotations", kind="count"),
+    COLUMNS["title"].called(kind="text", width=WHOLE_TEXT),
+)
+SETS_SHOWN = columns("name items coders labels", COUNT, TITLE)
+
+
+@as_command("datasets", "datasets anesthesia -o labels.csv")
+@click.argument("name", required=False)
+def datasets(name: str | None, writing: Writing) -> None:
+    """List the bundled data sets, or write NAME as a table.
+
+    Every command that takes DATA also takes dataset:NAME.
+    """
+    import pandas as pd
+
+    from annomodels import datasets as bundled
+
+    if name:
+        name = name.removeprefix(PREFIX)
+        data = load_bundled(name)
+        frame = long(data).rename(columns={"group": "batch"})
+        note(f"{bundled.about(name).title}: {data!r}")
+        emit(frame, writing, name)
+        return
+    rows = []
+    for known_name in bundled.names():
+        about, data = bundled.about(known_name), bundled.load(known_name)
+        sizes = {"items": data.n_items, "coders": data.n_coders, "labels": data.n_labels}
+        row = {"name": known_name, "title": about.title, **sizes, "annotations": len(data)}
+        rows.append({**row, "source": about.source, "doi": about.doi, "note": about.note})
+    table = pd.DataFrame(rows)
+    if form_for(writing) in ("tsv", "csv"):  # their sources and notes are long; JSON has them
+        table = table[[column.name for column in SETS_SHOWN]]
+    emit(table, writing, "Bundled data", SETS_SHOWN)

@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, get_args
+from itertools import combinations_with_replacement
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import gammaln, xlogy
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import columns
-from annomodels.data.names import label_text
+from annomodels.data.names import label_text, places_of
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
-from annomodels.summaries.coders.coders import coders as coders_of
-from annomodels.summaries.coders.coders import flagged
-from annomodels.summaries.draws import SMALLEST, Draws, thinned
-from annomodels.summaries.gold.coverage import expected_errors
-from annomodels.summaries.gold.gold import OVERCONFIDENT
-from annomodels.summaries.items.items import settled, state_columns, to_decide
-from annomodels.summaries.next.allocation import (
-    Pool,
-    Steps,
-    allocate,
-    choose_coders,
-    has_labeled,
-    make_pool,
-    steps,
+from annomodels.summaries.coders import coders as coders_of
+from annomodels.summaries.coders import flagged
+from annomodels.summaries.draws import (
+    SMALLEST,
+    Draws,
+    Stacked,
+    evenly,
+    only,
+    stacked,
+    state_probabilities,
+    thinned,
 )
-from annomodels.summaries.next.expected_utility import (
-    Beliefs,
-    By,
-    beliefs,
-    coder_bits,
-    gains,
-    most_labels,
-    stack_beliefs,
-)
+from annomodels.summaries.gold import OVERCONFIDENT
+from annomodels.summaries.items import settled, state_columns, to_decide
 from annomodels.summaries.notes import say
 from annomodels.summaries.skills import entropy_bits, signal
-from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import contradicted, known_truth_finding
 from annomodels.types import Bools, Floats, Ints
 
@@ -145,7 +136,7 @@ def next_labels(
     rest = np.setdiff1d(np.arange(len(portions.item)), taken)
     requests = _requests(draws, believe, data, pool, items, portions, taken)
     table = _table(data, p, requests)
-    before = expected_errors(p, data)[0] if by == "gold" else float(spread[data.known < 0].sum())
+    before = float(spread[data.known < 0].sum())
     after = before - float(table["gain"].sum())
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     found = NextLabels(
@@ -316,3 +307,243 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     ]
     left_out = {"unnamed": int((table["coder"] == "").sum()), "lost": lost, "contested": undecided}
     return [*notes, *(say(code, n=number) for code, number in left_out.items() if number)]
+
+
+# -- expected utility of further labels of an item -------------------------------------------------
+# Let k be the truth of an item, y the labels it may still get and s a draw of the parameters. The
+# joint probability given all labels so far is the mean over the draws
+#
+#     P(k, y) = mean_s sum_z P(z | labels, s) T[s, z, k] prod_n E[s, coder_n, z, y_n],
+#
+# where z is the state of the item (the truth itself in models with confusion matrices), T is
+# P(truth | state) and E is P(label | state) of a coder. The draws are averaged first, so
+# uncertainty about the coders lowers the value of a label.
+
+By = Literal["gold", "bits"]
+Beliefs = Callable[[Ints], Iterator[tuple[slice, Floats]]]
+
+MOST_OUTCOMES = 2000
+BUDGET = 128 * 2**20
+
+
+def beliefs(
+    draws: Draws, data: Annotations, items: Ints, budget: int = BUDGET
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield P(state | labels of the item, draw) of some items in blocks."""
+    n_samples, n_states = draws.share.shape
+    size = max(1, budget // (8 * n_samples * n_states))
+    for first in range(0, len(items), size):
+        block = only(data, items[first : first + size])
+        out = np.empty((block.n_items, n_samples, n_states))
+        for step, p in state_probabilities(draws, block):
+            out[:, step] = p
+        yield slice(first, first + block.n_items), out
+
+
+def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
+    """Return the counterpart of :func:`beliefs` for a stack."""
+    some = stack.at(evenly(len(stack), count))
+
+    def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
+        size = max(1, BUDGET // (8 * count * some.log_q.shape[1]))
+        for part, p in some.parts(items, size):
+            yield (
+                slice(part.start, part.start + p.shape[1]),
+                np.ascontiguousarray(p.transpose(1, 0, 2)),
+            )
+
+    return believe
+
+
+def outcomes(n_labels: int, m: int) -> tuple[Ints, Floats]:
+    """Return all possible counts of m labels, [outcome, label], and log(m! / prod counts!)."""
+    chosen = np.array(list(combinations_with_replacement(range(n_labels), m)))
+    counts = (chosen[:, :, None] == np.arange(n_labels)).sum(axis=1)
+    return counts, gammaln(m + 1) - gammaln(counts + 1).sum(axis=1)
+
+
+def most_labels(n_labels: int, wanted: int) -> int:
+    """Limit the number of labels per item so that all outcomes can be enumerated."""
+    ways = 1.0
+    for m in range(1, wanted + 1):
+        ways *= (n_labels + m - 1) / m
+        if ways > MOST_OUTCOMES:
+            return max(m - 1, 1)
+    return wanted
+
+
+def gains(draws: Draws, state: Floats, typical: Floats, most: int, by: By = "gold") -> Floats:
+    """Compute the expected gain from 1, 2, ..., `most` further labels, [item, number]."""
+    # "gold": sum_y max_k P(k, y) - max_k P(k), zero if no outcome changes the label (Howard
+    # 1966, doi:10.1109/TSSC.1966.300074). "bits": mutual information of the truth and the labels.
+    log_typical = np.log(np.maximum(typical, SMALLEST))
+    n_samples = len(log_typical)
+    now = np.stack([joint.sum(axis=1) for _, joint in draws.parts(state)], axis=1) / n_samples
+    out = np.empty((len(state), most))
+    for m in range(1, most + 1):
+        counts, log_ways = outcomes(log_typical.shape[2], m)
+        # [sample, state, outcome]
+        seen = np.exp(log_typical @ counts.T + log_ways) / n_samples
+        joint = np.stack(
+            [p @ seen[:, some].reshape(-1, len(counts)) for some, p in draws.parts(state)], axis=2
+        )
+        out[:, m - 1] = _worth(joint, now, by)
+    return out
+
+
+def coder_bits(draws: Draws, state: Floats, coders: Ints) -> Floats:
+    """Compute the mutual information of truth and a coder's next label in bits, [item, coder]."""
+    n_samples, _, _, n_labels = draws.emission.shape
+    some_coders = draws.emission[:, coders]
+    step = max(1, BUDGET // (16 * draws.n_truths * n_labels * max(len(coders), 1)))
+    out = np.empty((len(state), len(coders)))
+    for first in range(0, len(state), step):
+        block = state[first : first + step]
+        joint = np.empty((len(block), len(coders), n_labels, draws.n_truths))
+        now = np.empty((len(block), draws.n_truths))
+        for k, (some, p) in enumerate(draws.parts(block)):
+            says = some_coders[:, :, some].transpose(0, 2, 1, 3).reshape(p.shape[1], -1)
+            joint[..., k] = (p @ says).reshape(len(block), len(coders), n_labels) / n_samples
+            now[:, k] = p.sum(axis=1) / n_samples
+        out[first : first + step] = _worth(joint, now[:, None], "bits")
+    return out
+
+
+def _worth(joint: Floats, now: Floats, by: By) -> Floats:
+    """Compute the gain from P(truth, outcome) [..., outcome, truth] over P(truth) [..., truth]."""
+    if by == "gold":
+        gained = joint.max(axis=-1).sum(axis=-1) - now.max(axis=-1)
+    else:
+        after = xlogy(joint, joint).sum(axis=(-2, -1))
+        outcome = joint.sum(axis=-1)
+        gained = after - xlogy(outcome, outcome).sum(axis=-1) - xlogy(now, now).sum(axis=-1)
+        gained /= np.log(2)
+    # rounding errors can be negative, about -1e-17
+    return np.asarray(np.where(gained > 1e-12, gained, 0.0))
+
+
+# -- allocation of labels to items and coders --------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Portions of labels, by decreasing gain per label."""
+
+    item: Ints
+    size: Ints
+    gain: Floats
+
+
+def steps(gains: Floats, room: Ints) -> Steps:
+    """Cut the labels of each item into portions of decreasing gain per label."""
+    # Portions are the edges of the concave hull: if 1 label gains 0 and 3 labels gain 0.3, the
+    # portion is 3 labels.
+    n_items, most = gains.shape
+    total = np.concatenate([np.zeros((n_items, 1)), gains], axis=1)
+    number = np.arange(most + 1)
+    here = np.zeros(n_items, dtype=np.int64)
+    found: list[tuple[Ints, Ints, Floats]] = []
+    for _ in range(most):
+        ahead = number[None] - here[:, None]
+        possible = (ahead > 0) & (number[None] <= room[:, None])
+        slope = (total - total[np.arange(n_items), here][:, None]) / np.maximum(ahead, 1)
+        slope = np.where(possible, slope.round(12), -np.inf)  # rounding errors must not break ties
+        best = slope.argmax(axis=1)
+        gain = slope[np.arange(n_items), best]
+        good = np.flatnonzero(gain > 0)
+        if not len(good):
+            break
+        found.append((good, best[good] - here[good], gain[good]))
+        here = np.where(gain > 0, best, most)
+    if not found:
+        empty = np.empty(0, dtype=np.int64)
+        return Steps(empty, empty, np.empty(0))
+    item, size, gain = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.argsort(-gain, kind="stable")
+    return Steps(item[order], size[order], gain[order])
+
+
+def allocate(portions: Steps, budget: int, stop: float) -> Ints:
+    """Choose portions by decreasing gain while they fit the budget."""
+    left = budget
+    taken = []
+    closed: set[int] = set()
+    for number, (item, size, gain) in enumerate(
+        zip(portions.item.tolist(), portions.size.tolist(), portions.gain.tolist(), strict=True)
+    ):
+        if left == 0 or gain < stop:
+            break
+        if item in closed:
+            continue
+        if size > left:
+            closed.add(item)
+            continue
+        taken.append(number)
+        left -= size
+    return np.array(taken, dtype=np.int64)
+
+
+def has_labeled(data: Annotations, items: Ints, coders: Ints) -> Bools:
+    """Flag items that a coder has already labeled, shape [item, coder]."""
+    row = np.full(data.n_items, -1)
+    row[items] = np.arange(len(items))
+    column = np.full(data.n_coders, -1)
+    column[coders] = np.arange(len(coders))
+    at, of = row[data.item], column[data.coder]
+    inside = (at >= 0) & (of >= 0)
+    out = np.zeros((len(items), len(coders)), dtype=bool)
+    out[at[inside], of[inside]] = True
+    return out
+
+
+def choose_coders(
+    wanted: Ints, bits: Floats, done: Bools, limit: Ints, most: int | None = None
+) -> list[list[int]]:
+    """Choose the most informative coders for each item, those below `most` labels first."""
+    given = np.zeros_like(limit)
+    out = []
+    for i, n in enumerate(wanted.tolist()):
+        able = ~done[i] & (given < limit)
+        fresh = able if most is None else able & (given < most)
+        value = np.where(able, bits[i], -np.inf)
+        order = np.lexsort((-value, ~fresh))[: min(n, int(able.sum()))]
+        given[order] += 1
+        out.append([int(j) for j in order])
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Coders who may be asked, the most informative first."""
+
+    coders: Ints
+    limit: Ints
+    weight: Floats
+    new: bool
+
+
+def make_pool(
+    data: Annotations,
+    bits: Floats,
+    willing: Bools,
+    budget: int,
+    names: Sequence[Hashable] | None,
+    per_coder: int | None,
+    per_item: int,
+) -> Pool:
+    """Return the coders to ask: those named, or all willing ones."""
+    n = data.per_coder
+    if names is None:
+        who = np.flatnonzero(willing & (n > 0))
+    elif not len(who := np.sort(places_of(data.coders, names, "coder"))):
+        raise NotApplicable(
+            f"Name some of the {data.n_coders} coders, or leave {Option('coders')} out for all of "
+            "these coders and new ones."
+        )
+    who = who[np.argsort(-bits[who], kind="stable")]
+    limit = np.full(len(who), int(n.max()) if per_coder is None else per_coder, dtype=np.int64)
+    # labels of one item come from different coders, which limits each coder
+    useful = np.minimum(limit, -(-budget // min(per_item, max(len(who), 1))))
+    before = np.concatenate([[0], np.cumsum(useful)[:-1]])
+    given = np.clip(budget - before, 0, useful)
+    return Pool(who, limit, given / max(given.sum(), 1), names is None)
