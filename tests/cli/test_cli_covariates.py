@@ -23,7 +23,7 @@ def items(votes: Path, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.nuts
+@pytest.mark.usefixtures("unsampled")
 def test_a_table_about_items_is_what_the_fit_knows(votes, items, call, tmp_path) -> None:
     out = tmp_path / "named"
     words = ("--covariates", items, "--no-report", *FIT)

@@ -54,6 +54,7 @@ def test_ctrl_c_while_sampling_keeps_what_was_sampled(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.few("15")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_that_comes_twice_at_once_is_one(tmp_path: Path, number: int) -> None:
     """``timeout`` and make pass on a signal that the whole group of processes has got already."""
