@@ -1,7 +1,5 @@
 """What every test may use: the shared data, a fixed random generator, Hypothesis profiles."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

@@ -4,8 +4,6 @@
 a new one fails here until a situation hears it. Situations that take more than lines are below.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The house stays as docs/architecture.md draws it: layers, light imports, small files."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect

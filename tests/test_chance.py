@@ -1,7 +1,5 @@
 """The test against chance, which needs no model."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Copies: found at every rate from four fifths on, and nothing else taken for them."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the documentation shows is true: its Python runs, its commands and files exist."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

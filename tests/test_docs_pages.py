@@ -1,7 +1,5 @@
 """Tutorials, how-tos and "coming from" pages run; every command and public name is documented."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import re

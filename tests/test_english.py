@@ -1,7 +1,5 @@
 """README, documentation, help, messages and API docstrings follow the style guide."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import pkgutil

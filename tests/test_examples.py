@@ -1,7 +1,5 @@
 """The worked examples run as a reader would run them, and say something."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

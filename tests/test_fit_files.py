@@ -1,7 +1,5 @@
 """Files of fits that were damaged or crafted are refused in words, and read no other file."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

@@ -1,7 +1,5 @@
 """One reporter of progress: lines, a bar in a notebook, and what long runs tell it."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

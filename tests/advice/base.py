@@ -1,7 +1,5 @@
 """Files that situations share: votes, a fit with an audit, marked text and chains."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

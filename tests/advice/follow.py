@@ -5,8 +5,6 @@ what the lines that follow change is named by the advice, and every option that 
 is used (or left out) by one of them.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

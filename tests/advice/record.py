@@ -1,7 +1,5 @@
 """Record which places each situation hears: ``python -m tests.advice.record``."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

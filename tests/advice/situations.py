@@ -5,8 +5,6 @@ is a text of the table ``short``. A file is a text; or a header and rows of a ta
 a text of the table ``files``, or one that is made here, as it is long or no text.
 """
 
-from __future__ import annotations
-
 import io
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Fits whose P(truth) is whatever a test says, without any sampling; and real ones, small."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How often 95 % intervals hold where P(truth) is wrong, on arrays, with fixed seeds; panels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ The study is that of benchmarks/coverage_agreement.py; with ANNOMODELS_CALIBRATI
 small.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

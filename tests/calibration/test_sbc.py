@@ -3,8 +3,6 @@
 The study is that of benchmarks/calibration.py; ANNOMODELS_CALIBRATION=reduced makes it small.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

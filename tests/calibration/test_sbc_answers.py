@@ -4,8 +4,6 @@ The study is that of benchmarks/calibration_answers.py; ANNOMODELS_CALIBRATION=r
 small.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import os

@@ -4,8 +4,6 @@ The study is that of benchmarks/calibration_states.py; ANNOMODELS_CALIBRATION=re
 small.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import os

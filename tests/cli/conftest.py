@@ -1,7 +1,5 @@
 """Calling the command line in this process, and files to call it with."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """A pseudo-terminal in this process, what stands on it at the end, and other processes."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

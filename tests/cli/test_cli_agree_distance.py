@@ -1,7 +1,5 @@
 """``agree --distance`` and ``--convention``: the options of :func:`annomodels.agreement`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, get_args

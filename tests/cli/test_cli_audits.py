@@ -1,7 +1,5 @@
 """``annomodels audit``, ``annomodels estimate``, and ``--audit`` of ``run`` and ``report``."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

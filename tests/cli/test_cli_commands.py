@@ -1,7 +1,5 @@
 """What each command gives: the result on stdout, everything else on stderr."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

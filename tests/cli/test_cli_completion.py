@@ -1,7 +1,5 @@
 """Shells complete commands and options, and every command can answer in JSON."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

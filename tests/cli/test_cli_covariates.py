@@ -1,7 +1,5 @@
 """``--covariates``: tables about coders and items that a model regresses on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

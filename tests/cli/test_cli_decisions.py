@@ -1,7 +1,5 @@
 """From a run to decided items and a new gold standard: ``--truth``, ``--text``, ``--show``."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

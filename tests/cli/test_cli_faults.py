@@ -1,7 +1,5 @@
 """Faults from outside: signals at every stage, two runs at once, links, seeds, odd environments."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

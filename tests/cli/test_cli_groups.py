@@ -1,7 +1,5 @@
 """``--groups``: a file with the group of each coder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Help is quick, light and complete."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

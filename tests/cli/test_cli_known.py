@@ -1,7 +1,5 @@
 """``--truth FILE --use test``: truth that is held back from the fit judges its gold labels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

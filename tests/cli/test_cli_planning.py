@@ -1,7 +1,5 @@
 """``annomodels next`` and ``annomodels simulate``."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

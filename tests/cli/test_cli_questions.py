@@ -1,7 +1,5 @@
 """``annomodels run --question '*'``: a folder for each question, and a page that links them."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """``annomodels run``: one folder with everything, or nothing at all."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

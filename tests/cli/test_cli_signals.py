@@ -1,7 +1,5 @@
 """Interrupts, closed pipes and full devices, with real processes."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

@@ -1,7 +1,5 @@
 """--executor and --sampler dask: the same numbers, and sentences when it fails."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

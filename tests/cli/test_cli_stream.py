@@ -1,7 +1,5 @@
 """``run --stream`` and ``fit --stream`` write what a scan can know, or nothing at all."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Data too small to say anything: every command answers, or refuses with a reason."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -6,8 +6,6 @@ stands for any words, or alone for any lines, and ``exit N`` if it is not 0. ``l
 show what is there. In brackets behind a name: marks, and fixtures whose folder is copied.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Lets tests import each other, and the data of the pages: the table of other packages."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

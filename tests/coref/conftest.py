@@ -1,7 +1,5 @@
 """The published cases of coreference measures."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A broken file gets a sentence that says what, in which line, and how to fix it."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 import zipfile

@@ -1,7 +1,5 @@
 """Six formats say the same, and all coders of a text are put together."""
 
-from __future__ import annotations
-
 import gzip
 import tomllib
 import zipfile

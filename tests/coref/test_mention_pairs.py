@@ -1,7 +1,5 @@
 """The truth is summed out rightly, and Gibbs and PyMC have one definition."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gibbs against NUTS, calibration, recovery, and independence of order and names."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 

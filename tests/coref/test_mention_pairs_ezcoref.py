@@ -1,7 +1,5 @@
 """The crowd of ezCoref (Gupta et al. 2023): silver antecedents against majority voting and gold."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The bootstrap over mentions: weights enter as they should, and intervals hold what they claim."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

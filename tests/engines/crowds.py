@@ -1,7 +1,5 @@
 """Shared sets and simulated crowds for the tests of this folder."""
 
-from __future__ import annotations
-
 import csv
 import json
 

@@ -8,8 +8,6 @@ made unlikely: scales come out smaller than without bounds, and so does the mean
 logits are the most. `BugsLogistic` is that program with truth and difficulty summed out.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Chains begin at the modes that count, whatever the votes say."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nothing but a time limit follows the clock: a run is as long as data, options and seed say."""
 
-from __future__ import annotations
-
 import signal
 import time
 

@@ -1,7 +1,5 @@
 """NUTS compiles a model once: other data of the same model take its code, and only they do."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

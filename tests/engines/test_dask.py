@@ -1,7 +1,5 @@
 """On a Dask cluster the draws are the same, also when machines die."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """Dawid & Skene (1979), Applied Statistics 28: the anaesthetists' data, doi:10.2307/2346806."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import mean_and_error, p_truth

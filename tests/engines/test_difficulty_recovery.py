@@ -1,7 +1,5 @@
 """Scalar difficulty recovers what simulated labels were made of, from good and from bad starts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import draws, p_truth

@@ -6,8 +6,6 @@ NUTS is not among them: the last bit of its start changes all that follows.
 ``--exact`` it compares bits instead, and records nothing.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """EM climbs, and says in which modes it ended."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Five dentists on X-rays (Espeland & Handelman 1989) under the models of Carpenter (2008)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import draws

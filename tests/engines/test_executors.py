@@ -1,7 +1,5 @@
 """Wherever the passes are carried out, the answer is the same."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import operator

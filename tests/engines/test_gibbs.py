@@ -1,7 +1,5 @@
 """The Gibbs engine: same draws however the work is split, stops kindly, finds its order."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Gibbs and NUTS sample one posterior."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import mean_and_error, p_truth, simulate

@@ -1,7 +1,5 @@
 """Luo, Card & Jurafsky (2020): stance on global warming, against the authors' own posterior."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Passes against numpy, for the numbers of classes that are written out and for others."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What draws of NUTS say of the items does not depend on how classes are called in a chain."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import simulate

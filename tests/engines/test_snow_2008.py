@@ -1,7 +1,5 @@
 """Snow et al. (2008), textual entailment, under Carpenter's (2008) and the default model."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

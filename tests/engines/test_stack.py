@@ -1,7 +1,5 @@
 """The layer of a stack is that of its PyMC model, and P(truth) and coders follow from it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace

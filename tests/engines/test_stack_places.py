@@ -1,7 +1,5 @@
 """A stack is the same wherever its items lie, and is not lost with a machine."""
 
-from __future__ import annotations
-
 import signal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What one chain of a model with states counts for each of the items' own variables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Models of items' states find what was put into simulated sets, and nothing where is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from crowds import alone, p_truth, simulate

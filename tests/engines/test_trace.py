@@ -1,7 +1,5 @@
 """Where memory keeps few draws, what is watched is noted of every iteration."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

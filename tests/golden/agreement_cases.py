@@ -5,8 +5,6 @@ table and the notes of a call. Tables of more rows than ``KEPT`` keep every n-th
 number of rows and the sums of the numeric columns.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -4,8 +4,6 @@ Each case is a folder below ``recorded/``: the first rows of tables as CSV and a
 A change of a number there needs a reason in the commit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import functools

@@ -1,7 +1,5 @@
 """What commands write on small data is what was recorded: names, order, text and numbers."""
 
-from __future__ import annotations
-
 import csv
 import importlib.util
 import io

@@ -4,8 +4,6 @@ A number that changes on purpose is recorded by ``python tests/golden/agreement_
 commit says why.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

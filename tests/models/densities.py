@@ -1,7 +1,5 @@
 """Densities of PyMC models at given values of their parameters, and what they should be."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

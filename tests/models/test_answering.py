@@ -1,7 +1,5 @@
 """Labels that are not classes: the density is that of K rows with K + 1 labels."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

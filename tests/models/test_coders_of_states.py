@@ -1,7 +1,5 @@
 """Models of coders inside models of items: they know the data, by name, wherever they stand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Effects of items summed out: the rule of each item against dense grids, and enough points."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

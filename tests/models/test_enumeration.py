@@ -1,7 +1,5 @@
 """The likelihood, P(truth) and the statistics of EM equal sums over every possible truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from densities import evaluate

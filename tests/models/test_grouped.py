@@ -1,7 +1,5 @@
 """Groups of coders: a population each; with one group, the hierarchical model draw by draw."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from densities import evaluate

@@ -1,7 +1,5 @@
 """Difficulties of items regressed on columns about them, against integrals of each item's own."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

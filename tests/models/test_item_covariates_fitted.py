@@ -1,7 +1,5 @@
 """Fits of models whose items' difficulties are regressed on columns, through all that is asked."""
 
-from __future__ import annotations
-
 import math
 import os
 

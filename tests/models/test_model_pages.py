@@ -1,7 +1,5 @@
 """Every model has a page with a picture, and what the examples on it show is true."""
 
-from __future__ import annotations
-
 import doctest
 import re
 import sys

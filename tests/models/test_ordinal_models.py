@@ -1,7 +1,5 @@
 """Ordinal and graded response models equal their definitions, by brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from densities import enumerated, evaluate, half_normal_logpdf

@@ -1,7 +1,5 @@
 """The density of scalar difficulty in loops of our own is that of the PyMC model."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

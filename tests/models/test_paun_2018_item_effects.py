@@ -1,7 +1,5 @@
 """ItemDiff and LogRndEff equal the definitions of Paun et al. (2018), by brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from densities import enumerated, evaluate, half_normal_logpdf, integrate

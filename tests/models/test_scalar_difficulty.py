@@ -1,7 +1,5 @@
 """Scalar difficulty and beta-binomial by item equal their definitions, integrated by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where chains of NUTS start, every model has a finite density and gradient."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from densities import density_at_the_start

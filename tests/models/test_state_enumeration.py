@@ -1,7 +1,5 @@
 """Models whose items have states: each against its definition, written out by brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from enumeration import tiny

@@ -1,7 +1,5 @@
 """Every plot draws real fits, marks what it should, and fits into a page."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import xml.etree.ElementTree as ElementTree

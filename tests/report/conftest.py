@@ -1,7 +1,5 @@
 """Fits that the tests of the report share: a friendly one and a hostile one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The page of an audited fit: first screen, third lamp, section, advice where there was none."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

@@ -1,7 +1,5 @@
 """The page in a real browser: no complaint, no request, tables that sort, filter and download."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import importlib.util

@@ -1,7 +1,5 @@
 """The page is short: words outside Details, sheets of paper, no row left out without a count."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

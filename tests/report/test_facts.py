@@ -1,7 +1,5 @@
 """Facts behind the page: data health, wrong labels, cards of coders, anonymous fits."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The first screen: one sentence, items by state, at most four actions; the queue, the data."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import dataclasses

@@ -1,7 +1,5 @@
 """Each summary is computed once, whatever is made from it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 

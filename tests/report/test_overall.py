@@ -1,7 +1,5 @@
 """The methods section on several questions: every number belongs to its question and title."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

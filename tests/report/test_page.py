@@ -1,7 +1,5 @@
 """The page: sound markup, nothing loaded, nothing broken into, small, and written whole."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """The table of sections: every page takes from it what its fit can give, and says the rest."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Helpers of this folder can be imported by name."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

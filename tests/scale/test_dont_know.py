@@ -1,7 +1,5 @@
 """Labels that are not classes, and annotation ids, in scans: as reading into memory takes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A streamed fit gives the numbers of a fit in memory, and keeps nothing of the items there."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A scan gives what reading gives: the same codes and names, whatever the files look like."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

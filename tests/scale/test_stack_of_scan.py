@@ -1,7 +1,5 @@
 """A stack of a scan is the stack of the same labels in memory, in memory that does not grow."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 from collections.abc import Callable, Sequence

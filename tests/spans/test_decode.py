@@ -1,7 +1,5 @@
 """The gold layer: largest expected F1, thresholds, no overlap."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The model of spans: one density in Gibbs and PyMC, calibrated, saved and loaded."""
 
-from __future__ import annotations
-
 import math
 import os
 from itertools import product

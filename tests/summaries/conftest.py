@@ -1,7 +1,5 @@
 """Made-up labels and a small NumPy Gibbs sampler, independent of the package's engines."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

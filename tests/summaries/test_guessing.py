@@ -1,7 +1,5 @@
 """Who guesses among many classes is found, though a confusion matrix is then mostly prior."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Items: the entropy identity, quadrants, and what the flag of ambiguity is worth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata

@@ -1,7 +1,5 @@
 """Files of a run tell one story: of intervals, of items, of coders, and in the methods."""
 
-from __future__ import annotations
-
 import csv
 import re
 

@@ -1,7 +1,5 @@
 """Faults of a crowd that have a name: found where they are, with whom, and nowhere else."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
