@@ -1,13 +1,16 @@
 """What every test may use: the shared data, a fixed random generator, Hypothesis profiles."""
 
 import gc
+import importlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -102,8 +105,16 @@ def _compiled_once(request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """Root of the checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def benchmark_script(root: Path) -> Iterator[Callable[[str], ModuleType]]:
+    """Import a script of the benchmarks, which import each other by name."""
+    folder = str(root / "benchmarks")
+    sys.path.append(folder)
+    yield importlib.import_module
+    sys.path.remove(folder)
 
 
 @pytest.fixture(scope="session")

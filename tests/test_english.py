@@ -162,7 +162,6 @@ def messages() -> Iterator[tuple[str, str]]:
 
 
 def texts_of(part: Any) -> Iterator[str]:
-    """Texts of a file of messages."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, (dict, list)):

@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from pair_cases import design, enumerate_truths, simulate
 
 import annomodels as am
 from annomodels.engines.links import log_likelihood
 from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
 from annomodels.priors import Beta, Dirichlet, LogNormal, Pareto
+from tests.coref.pair_cases import design, enumerate_truths, simulate
 
 MODELS = {
     "pairs": MentionPairs(prevalence=Beta(2, 3), concentration=Pareto(1.5, 1.0)),

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from crowds import draws, p_truth, shared_set
-from patterns import chi_square
 
 import annomodels as am
 from annomodels.models.continuous.difficulty_rows import log_rows
 from annomodels.models.states import ItemStates, add_states
+from tests.engines.crowds import draws, p_truth, shared_set
+from tests.engines.patterns import chi_square
 
 pytestmark = [pytest.mark.nuts, pytest.mark.calibration]
 

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from crowds import p_truth
 
 import annomodels as am
 from annomodels.engines import gibbs, starts
@@ -12,6 +11,7 @@ from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
 from annomodels.executors.choose import team
 from annomodels.models.encoded import encode
+from tests.engines.crowds import p_truth
 
 FEW = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
 

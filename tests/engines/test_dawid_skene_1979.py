@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from crowds import mean_and_error, p_truth
 
 import annomodels as am
 from annomodels.priors import Diagonal, Dirichlet
+from tests.engines.crowds import mean_and_error, p_truth
 
 # EM from vote shares without smoothing
 LOG_LIKELIHOOD = -192.8909

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from crowds import draws, p_truth
 
 import annomodels as am
+from tests.engines.crowds import draws, p_truth
 
 pytestmark = pytest.mark.nuts
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from crowds import draws
-from patterns import by_votes, chi_square
 
 import annomodels as am
+from tests.engines.crowds import draws
+from tests.engines.patterns import by_votes, chi_square
 
 pytestmark = pytest.mark.slow
 

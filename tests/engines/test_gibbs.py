@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from crowds import assert_same, draws, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines.kept import canonical_order
 from annomodels.models.base import State
+from tests.engines.crowds import assert_same, draws, p_truth, simulate
 
 
 @pytest.mark.slow

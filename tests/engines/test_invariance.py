@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from crowds import mean_and_error, p_truth, simulate
 
 import annomodels as am
+from tests.engines.crowds import mean_and_error, p_truth, simulate
 
 pytestmark = pytest.mark.slow
 

@@ -4,10 +4,10 @@ import csv
 
 import numpy as np
 import pytest
-from crowds import p_truth
 from scipy.stats import spearmanr
 
 import annomodels as am
+from tests.engines.crowds import p_truth
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from crowds import draws, p_truth, simulate
 
 import annomodels as am
+from tests.engines.crowds import draws, p_truth, simulate
 
 pytestmark = pytest.mark.nuts
 

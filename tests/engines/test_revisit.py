@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from crowds import simulate
 
 from annomodels.engines.pymc.revisit import revisited
 from annomodels.models.continuous.item_difficulty import ItemDifficulty
 from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.encoded import encode
+from tests.engines.crowds import simulate
 
 pytestmark = pytest.mark.slow
 

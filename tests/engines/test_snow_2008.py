@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from crowds import draws, p_truth, shared_set
 
 import annomodels as am
+from tests.engines.crowds import draws, p_truth, shared_set
 
 pytestmark = pytest.mark.shared
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from crowds import p_truth, simulate
 from scipy.special import gammaln, logsumexp
 from scipy.stats import norm, t
 
@@ -36,6 +35,7 @@ from annomodels.summaries.next.expected_utility import stack_beliefs
 from annomodels.summaries.predicted.p_next import stacking_weights
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import known_truth_finding
+from tests.engines.crowds import p_truth, simulate
 
 pytestmark = pytest.mark.slow
 

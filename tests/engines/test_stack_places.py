@@ -4,10 +4,10 @@ import signal
 
 import numpy as np
 import pytest
-from crowds import Elsewhere, Forgetful, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import stacking
+from tests.engines.crowds import Elsewhere, Forgetful, p_truth, simulate
 
 pytestmark = pytest.mark.slow
 

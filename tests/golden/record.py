@@ -136,7 +136,6 @@ def _gold(folder: Path) -> str:
 
 
 def _both(name: str, words: list[str]) -> dict[str, str]:
-    """Call a command for CSV and for JSON."""
     told = json.loads(_call([*words, "--format", "json"]))
     rows = told[:JSON_ROWS] if isinstance(told, list) else told
     return {

@@ -5,15 +5,11 @@ commit says why.
 """
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import agreement_cases
-from agreement_cases import differences
+from tests.golden import agreement_cases
+from tests.golden.agreement_cases import differences
 
 
 @pytest.mark.slow

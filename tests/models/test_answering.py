@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from densities import built, evaluate
 
 import annomodels as am
 from annomodels.data.schema import RawResult, conform, data_of
@@ -14,6 +13,7 @@ from annomodels.models import resolve
 from annomodels.models.answering import MEAN, SPREAD, Answering, result_draws
 from annomodels.models.encoded import encode, expanded
 from annomodels.priors import LogNormal
+from tests.models.densities import built, evaluate
 
 BASES = ["dawid-skene", "hierarchical", "class-conditional", "one-coin", "mace"]
 

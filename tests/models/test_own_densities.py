@@ -4,8 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from densities import built
-from enumeration import tiny
 
 import annomodels as am
 from annomodels.engines.pymc.nuts import start_point
@@ -13,6 +11,8 @@ from annomodels.models.continuous.difficulty_density import DifficultyDensity, d
 from annomodels.models.continuous.item_covariates import item_kinds
 from annomodels.models.encoded import encode
 from annomodels.priors import Beta, Dirichlet
+from tests.models.densities import built
+from tests.models.enumeration import tiny
 
 pytestmark = pytest.mark.slow
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from densities import enumerated, evaluate, half_normal_logpdf, integrate
-from enumeration import tiny
 from scipy.special import softmax
 from scipy.stats import dirichlet, norm
 
@@ -13,6 +11,8 @@ from annomodels.models.continuous.item_difficulty import ItemDifficulty
 from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import encode
+from tests.models.densities import enumerated, evaluate, half_normal_logpdf, integrate
+from tests.models.enumeration import tiny
 
 MODELS = {"item-difficulty": ItemDifficulty, "logistic-random-effects": LogisticRandomEffects}
 

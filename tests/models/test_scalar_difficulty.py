@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from enumeration import tiny
 from scipy.integrate import quad
 from scipy.special import betaln, expit
 from scipy.stats import beta, norm
@@ -16,6 +15,7 @@ from annomodels.models.continuous.quadrature import beta_nodes, normal_nodes
 from annomodels.models.encoded import encode
 from annomodels.models.states import marginals
 from annomodels.priors import Beta, Pareto
+from tests.models.enumeration import tiny
 
 FULL = am.models.ScalarDifficulty(discrimination=0.5, guessing=Beta(1, 4), nodes=41, by_class=True)
 VARIANTS = {

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from densities import density_at_the_start
-from enumeration import tiny
 
 from annomodels.models import MODELS, resolve
+from tests.models.densities import density_at_the_start
+from tests.models.enumeration import tiny
 
 
 @pytest.mark.calibration

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scans import in_blocks
 
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.scale.scanned import Scanned
+from tests.scale.scans import in_blocks
 
 pytestmark = pytest.mark.slow
 

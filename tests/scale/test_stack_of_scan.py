@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scans import crowd, in_blocks, truths
 
 import annomodels as am
 from annomodels.engines import stacking
@@ -19,6 +18,7 @@ from annomodels.fitting.run import default_model
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.gold.coverage import wrong_interval
 from annomodels.summaries.trust.convergence import fit_findings
+from tests.scale.scans import crowd, in_blocks, truths
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,5 @@
 """Faults of a crowd that have a name: found where they are, with whom, and nowhere else."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,13 +8,9 @@ from annomodels.summaries.items.items import to_decide
 from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import REVIEW, Finding
 from annomodels.summaries.trust.patterns import patterns
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks import crowds
 
 pytestmark = pytest.mark.slow
-
-sys.path.pop(0)
 
 SETS = 12
 
