@@ -12,7 +12,6 @@ from annomodels.progress import Reporter, reporting, silent
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Give a clock that the test sets."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now

@@ -24,7 +24,6 @@ def votes(seed: int, n_items: int = 40, again: float = 0.0) -> str:
 
 
 def make(folder: Path) -> None:
-    """Write the files into a folder."""
     before = Path.cwd()
     os.chdir(folder)
     try:

@@ -25,7 +25,6 @@ def places_of(situation: Situation, base: Path) -> list[str]:
 
 
 def main() -> None:
-    """Write the record anew."""
     os.environ["COLUMNS"] = "400"
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder))

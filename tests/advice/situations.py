@@ -31,7 +31,6 @@ def long(header: str, *rows: str) -> str:
 
 
 def book(**sheets: str) -> bytes:
-    """Return a workbook with a table in each sheet."""
     made = openpyxl.Workbook()
     made.remove(made.active)
     for name, text in sheets.items():
@@ -72,7 +71,6 @@ def filled(line: str) -> str:
 
 
 def content(given: str | list[str], texts: Mapping[str, str]) -> str | bytes:
-    """Return what is in a file."""
     if not isinstance(given, str):
         return long(*given)
     name = given.removeprefix("@")

@@ -14,7 +14,6 @@ FIT = ("--chains", 1, "--draws", 20, "--model", "scalar-difficulty")
 
 @pytest.fixture
 def items(votes: Path, tmp_path: Path) -> Path:
-    """Write a table about the items of the votes."""
     rows = [f"{x},{n},{'ab'[n % 2]}" for n, x in enumerate(am.read(votes).items)]
     path = tmp_path / "items.csv"
     path.write_text("\n".join(["item,length,genre", *rows]) + "\n")

@@ -74,6 +74,7 @@ def test_help_is_whole_without_docstrings(call):
     assert "Analyze DATA and write a folder" in without
 
 
+@pytest.mark.slow
 def test_the_backend_of_a_notebook_stays(monkeypatch):
     code = (
         "from annomodels.plots.style import figure; import os; figure(2);"
@@ -84,6 +85,7 @@ def test_the_backend_of_a_notebook_stays(monkeypatch):
     assert done.stdout == "svg svg\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_fit_whose_tables_fail_is_kept(call, tmp_path, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
@@ -201,7 +203,7 @@ def words_of(name: str, fit: object, out: object) -> list[object]:
 def whole_fit(saved, tmp_path):
     folder = tmp_path / "fit"
     folder.mkdir()
-    shutil.copy(saved, folder / "fit.nc")
+    shutil.copy2(saved, folder / "fit.nc")
     return folder / "fit.nc"
 
 
@@ -289,7 +291,7 @@ print("went on")
 """
 
 
-@pytest.mark.few("15")
+@pytest.mark.few("1")
 @NOT_POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -304,7 +306,7 @@ def test_a_script_that_fits_ends_with_the_signal(number):
     assert out == ""
 
 
-@pytest.mark.few("estimating the coders-15", "making the tables-1")
+@pytest.mark.few("estimating the coders-15")
 @NOT_POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -346,6 +348,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.slow
 @NOT_POSIX
 @pytest.mark.parametrize(("words", "code"), CLOSED)
 def test_closed_streams(words, code, tmp_path):
@@ -356,6 +359,7 @@ def test_closed_streams(words, code, tmp_path):
     assert (tmp_path / "out" / "fit.nc").exists() == words.startswith("run")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_notes_that_cannot_be_written_do_not_end_a_run(tmp_path):
     words = "run dataset:trains -o out --no-report --engine em"
@@ -381,6 +385,7 @@ def test_a_variable_that_stops_the_compiler_is_named(variable, how, tmp_path):
 HOSTILE = "\x1b]0;pwn\x07\x9b31m<script>alert(1)</script>![x](http://evil)"
 
 
+@pytest.mark.slow
 def test_no_escape_sequence_reaches_a_terminal(tmp_path, monkeypatch):
     file, fit = tmp_path / "h.csv", tmp_path / "fit.nc"
     rows = [f"t{i},{HOSTILE}{j},{i % 2}" for i in range(9) for j in "abc"]
@@ -404,15 +409,16 @@ def test_markup_in_names_is_escaped_in_markdown():
     assert "!\\[x\\](http" in text
 
 
+@pytest.mark.slow
 def test_check_needs_no_table_of_labels_by_items(call, tmp_path):
     file = tmp_path / "many.csv"
-    rows = [f"i{n},c{j},l{n}" for n in range(20_000) for j in (0, 1)]
+    rows = [f"i{n},c{j},l{n}" for n in range(10_000) for j in (0, 1)]
     file.write_text("\n".join(["item,coder,label", *rows]))
     tracemalloc.start()
     assert call("check", file).code == 0
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 200e6  # a table would take 3.2 GB
+    assert peak < 200e6  # a table would take 0.8 GB
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ SIZE = ["--chains", "2", "--draws", "30", "--sampler", "warmup=20"]
 
 @pytest.fixture(scope="module")
 def labels(tmp_path_factory) -> str:
-    """Write a small table of votes."""
     rng = np.random.default_rng(5)
     path = tmp_path_factory.mktemp("votes") / "votes.csv"
     lines = ["item,coder,label"]

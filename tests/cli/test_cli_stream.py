@@ -25,7 +25,6 @@ OUTPUTS = {
 
 @pytest.fixture(scope="module")
 def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write labels as a text."""
     path = tmp_path_factory.mktemp("in") / "all.csv"
     am.datasets.load("anesthesia").to_frame().astype(str).to_csv(path, index=False)
     return path

@@ -61,7 +61,7 @@ def test_every_command_answers_or_refuses(
     for command in ("check", "agree"):
         assert call(command, data) == ENOUGH
     for model in ("stack", "hierarchical"):
-        options = ("-o", out, "--force", "--model", model, *SAMPLING)
+        options = ("-o", out, "--force", "--no-report", "--model", model, *SAMPLING)
         assert call("run", data, *options) == ending
         if ending == ENOUGH:
             for command in ("next", "coders", "gold"):

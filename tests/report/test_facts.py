@@ -49,6 +49,7 @@ def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
     )
     assert hidden.data.coders != tuple(f"coder {n + 1}" for n in range(crowd.data.n_coders))
     assert (hidden.data.source, hidden.data.notes) == ("", ())
+    assert (hidden.data.votes == crowd.data.votes).all()
     before, after = crowd.coders().table, hidden.coders().table
     np.testing.assert_array_equal(before["accuracy"], after["accuracy"])
     np.testing.assert_array_equal(crowd.coders().draws["skill"], hidden.coders().draws["skill"])

@@ -26,7 +26,6 @@ COSTLY = {
 
 @pytest.fixture
 def calls(monkeypatch):
-    """How often each costly function is called."""
     counts: Counter[str] = Counter()
 
     def counted(name, plain):

@@ -45,6 +45,7 @@ def by_title(data: am.Annotations) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=8)
 @given(
     scales=st.lists(st.sampled_from(SCALES), min_size=1, max_size=4),

@@ -30,7 +30,7 @@ def run(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     made = am.simulate(items=150, coders=15, **CROWDS[request.param])
     made.annotations.to_frame().to_csv(folder / "votes.csv", index=False)
-    short = ["--draws", "150", "--sampler", "warmup=100", "--chains", "2", "-q"]
+    short = ["--draws", "150", "--sampler", "warmup=100", "--chains", "2", "-q", "--no-report"]
     out = folder / "out"
     assert main(["run", str(folder / "votes.csv"), "-o", str(out), "--seed", "1", *short]) == 0
     tables = {}
