@@ -4,8 +4,6 @@
 a new one fails here until a situation hears it. Situations that take more than lines are below.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -35,17 +33,8 @@ from tests.advice.sites import all_sites
 from tests.advice.situations import SITUATIONS as LINES
 from tests.advice.situations import UNREACHED
 
-FAST = (
-    "-q",
-    "--model",
-    "hierarchical",
-    "--chains",
-    "2",
-    "--draws",
-    "200",
-    "--sampler",
-    "warmup=100",
-)
+FEW = ("--chains", "2", "--draws", "200", "--sampler", "warmup=100")
+FAST = ("-q", "--no-report", "--model", "hierarchical", *FEW)
 
 
 @dataclass
@@ -167,6 +156,7 @@ SITUATIONS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda each: each.__name__)
 def test_what_a_message_advises_can_be_done_and_helps(
     run: Run, situation: Callable[[Run], None]
@@ -201,15 +191,13 @@ def workplace(shared_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "situation",
-    [
-        pytest.param(each, id=each.id, marks=[pytest.mark.calibration] * each.compiles)
-        for each in LINES
-    ],
-)
-def test_advice_names_what_helps(workplace: None, situation: Situation) -> None:
+@pytest.mark.parametrize("situation", LINES, ids=lambda each: each.id)
+def test_advice_names_what_helps(
+    workplace: None, situation: Situation, request: pytest.FixtureRequest
+) -> None:
     """What the advice names is done, nothing else, and then the advice is not given again."""
+    if situation.compiles:
+        request.getfixturevalue("unsampled")
     prepare(situation)
     there = {path.name for path in Path().iterdir()}
     first = heard(situation.before, situation.stdin)

@@ -1,7 +1,5 @@
 """Annotations: coding, order, problems all at once, copies."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

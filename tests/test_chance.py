@@ -1,21 +1,12 @@
 """The test against chance, which needs no model."""
 
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import annomodels as am
 from annomodels.data import chance
 from annomodels.data.chance import BY_CHANCE, WEAK, alpha_high, chance_p_value
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import crowds
-
-sys.path.pop(0)
 
 NOISE = (
     {"k": 2},

@@ -1,7 +1,5 @@
 """crowd-kit's calls: the same tables in, the same kind of tables out, the labels of the fit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any

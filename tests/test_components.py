@@ -1,7 +1,5 @@
 """Parts of the coders that share no item, against SciPy's graphs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import coo_array

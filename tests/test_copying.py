@@ -1,7 +1,5 @@
 """Copies: found at every rate from four fifths on, and nothing else taken for them."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path
@@ -11,11 +9,7 @@ import pytest
 
 import annomodels as am
 from annomodels.data.copying import compared, copied
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import crowds
-
-sys.path.pop(0)
 
 OTHERS = (
     ("difficult", {}),

@@ -1,7 +1,5 @@
 """What the documentation shows is true: its Python runs, its commands and files exist."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys
@@ -27,7 +25,6 @@ PAGES = [
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """Code blocks of a page in one language."""
     found: list[str] = re.findall(
         rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
     )
@@ -36,7 +33,6 @@ def blocks(page: Path, language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def modules() -> Iterator[ModuleType]:
-    """Modules of the docs folder, by name."""
     sys.path.insert(0, str(ROOT / "docs"))
     names = ("evidence", "execute", "readme")
     try:
@@ -62,21 +58,15 @@ def test_the_readme_is_short_and_has_the_measured_numbers(modules: ModuleType) -
 
 
 @pytest.fixture(scope="module")
-def measured() -> str:
+def measured(benchmark_script) -> str:
     """Text that benchmarks/truth.py writes of three data sets of two families."""
-    folder = str(ROOT / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        truth = importlib.import_module("truth")
-        sets = {
-            "snow_rte": _set(truth, low=5.0, covered=True, ratio=0.6),
-            "snow_wsd": _set(truth, low=5.0, covered=True, ratio=0.8),
-            "dices": _set(truth, low=22.0, covered=False, ratio=1.1),
-        }
-        return "\n".join(truth.table(sets))
-    finally:
-        sys.path.remove(folder)
-        sys.modules.pop("truth", None)
+    truth = benchmark_script("truth")
+    sets = {
+        "snow_rte": _set(truth, low=5.0, covered=True, ratio=0.6),
+        "snow_wsd": _set(truth, low=5.0, covered=True, ratio=0.8),
+        "dices": _set(truth, low=22.0, covered=False, ratio=1.1),
+    }
+    return "\n".join(truth.table(sets))
 
 
 def _set(truth: ModuleType, low: float, covered: bool, ratio: float) -> dict[str, dict[str, Any]]:
@@ -185,16 +175,15 @@ def test_prices_are_no_formulas(page: Path) -> None:
 
 
 def blocks_removed(text: str) -> str:
-    """Return a page without code."""
     return re.sub(r"^```.*?^```$|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.slow
 def test_the_blocks_of_the_readme_run_in_order_and_show_their_output(modules: ModuleType) -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    quick = text.replace("--seed 1 -q", "--seed 1 -q --draws 200 --sampler warmup=100")
-    quick = quick.replace("am.fit(data, seed=1)", "am.fit(data, seed=1, draws=200, warmup=100)")
-    assert quick.count("warmup=100") == 2
+    quick = text.replace("--seed 1 -q", "--seed 1 -q --draws 100 --sampler warmup=60")
+    quick = quick.replace("am.fit(data, seed=1)", "am.fit(data, seed=1, draws=100, warmup=60)")
+    assert quick.count("warmup=60") == 2
     shown = [shape(block) for block in blocks(ROOT / "README.md", "text")[1:]]
     done = [said for _, (said, _) in modules.execute.outputs(quick, "README")]
     assert [shape(said)[:2] for said in done] == [block[:2] for block in shown]

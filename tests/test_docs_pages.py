@@ -1,14 +1,10 @@
 """Tutorials, how-tos and "coming from" pages run; every command and public name is documented."""
 
-from __future__ import annotations
-
-import importlib
 import importlib.util
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,24 +13,12 @@ import pytest
 
 import annomodels as am
 from annomodels.cli.main import COMMANDS, load_command
+from docs import commands, execute, llms, notebooks
+from docs.formulas import known
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SECTIONS = ("tutorials", "howto", "guide", "coming-from")
 PAGES = [path for folder in SECTIONS for path in sorted((DOCS / folder).glob("*.md"))]
-
-
-def load(name: str) -> ModuleType:
-    """Import a module of the docs folder."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EXECUTE = load("execute")
-LLMS = load("llms")
 
 
 def name_of(path: Path) -> str:
@@ -43,18 +27,18 @@ def name_of(path: Path) -> str:
 
 def test_what_code_shows_stands_below_it_and_pages_that_show_nothing_are_told() -> None:
     page = "```python\nx = 6\nprint(x)\n7 * x\n```\nText.\n```python\ny = x\n```\n"
-    done = EXECUTE.executed(page, "page")
+    done = execute.executed(page, "page")
     first, rest = done.split("Text.")
     assert "```text\n6\n42\n```" in first
     assert "```text" not in rest
-    assert EXECUTE.shows(page, done)
-    assert not EXECUTE.shows(page, page)
-    assert not EXECUTE.shows("Text.", "Text.")
+    assert execute.shows(page, done)
+    assert not execute.shows(page, page)
+    assert not execute.shows("Text.", "Text.")
     for made in ("plt.figure()", "type('Own', (plt.Figure,), {})()"):
         drawn = f"```python\nimport matplotlib.pyplot as plt\n{made}\n```\n"
-        assert "<figure" in EXECUTE.executed(drawn, "page")
+        assert "<figure" in execute.executed(drawn, "page")
     with pytest.raises(ZeroDivisionError):
-        EXECUTE.executed("```python\n1 / 0\n```\n", "page")
+        execute.executed("```python\n1 / 0\n```\n", "page")
 
 
 def other(page: str, module: str) -> str:
@@ -68,7 +52,7 @@ def other(page: str, module: str) -> str:
 def test_nltk_and_this_package_agree_on_the_example() -> None:
     page = (DOCS / "coming-from" / "nltk.md").read_text("utf-8")
     names: dict[str, Any] = {}
-    exec("\n".join([*EXECUTE.blocks(page), other(page, "nltk")]), names)
+    exec("\n".join([*execute.blocks(page), other(page, "nltk")]), names)
     values = names["panel"].table.set_index("coefficient")["value"]
     assert names["found"] == pytest.approx(
         {key: values[key] for key in ("alpha", "multi_kappa", "k")}
@@ -78,7 +62,7 @@ def test_nltk_and_this_package_agree_on_the_example() -> None:
 def test_krippendorff_and_this_package_agree_on_the_example() -> None:
     page = (DOCS / "coming-from" / "krippendorff.md").read_text("utf-8")
     names: dict[str, Any] = {}
-    exec("\n".join([*EXECUTE.blocks(page), other(page, "krippendorff")]), names)
+    exec("\n".join([*execute.blocks(page), other(page, "krippendorff")]), names)
     ours = {scale: alpha.value for scale, alpha in names["alphas"].items()}
     assert names["found"] == pytest.approx(ours)
 
@@ -98,11 +82,11 @@ def test_every_page_is_in_a_table_of_contents() -> None:
             entries = [line for line in block.splitlines() if line and not line.startswith(":")]
             for entry in entries:
                 listed.add(name_of((path.parent / f"{entry}.md").resolve()))
-    assert set(LLMS.pages(DOCS)) - listed == {"research/index"}  # linked from every footer
+    assert set(llms.pages(DOCS)) - listed == {"research/index"}  # linked from every footer
 
 
 def test_every_command_has_a_page_with_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = load("commands").pages()
+    pages = commands.pages()
     index = (DOCS / "cli.md").read_text("utf-8")
     assert set(pages) == set(COMMANDS)
     for name, page in pages.items():
@@ -125,9 +109,9 @@ def test_every_public_name_is_documented() -> None:
 
 
 def test_the_map_for_language_models_lists_every_page_once() -> None:
-    text = LLMS.llms_text(DOCS)
+    text = llms.llms_text(DOCS)
     links = re.findall(r"\]\(([\w/-]+)\.html\)", text)
-    assert sorted(links) == sorted(LLMS.pages(DOCS))
+    assert sorted(links) == sorted(llms.pages(DOCS))
     assert all((DOCS / f"{link}.md").exists() for link in links)
     assert "pip install annomodels" not in text  # nothing is released
     for name in set(re.findall(r"\bam\.(\w+)", text)):
@@ -139,9 +123,9 @@ def test_the_map_for_language_models_lists_every_page_once() -> None:
 def test_notebooks_have_the_code_of_the_tutorials() -> None:
     for path in sorted((DOCS / "tutorials").glob("*.md")):
         page = path.read_text("utf-8")
-        made = load("notebooks").notebook(page)
+        made = notebooks.notebook(page)
         code = ["".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == "code"]
-        assert code == [block.strip() for block in EXECUTE.blocks(page)]
+        assert code == [block.strip() for block in execute.blocks(page)]
         assert path.stem == "index" or len(code) > 5
 
 
@@ -166,7 +150,6 @@ def formulas() -> Iterator[tuple[str, str]]:
 def test_every_formula_can_be_drawn() -> None:
     from docutils.utils.math import latex2mathml
 
-    known = load("formulas").known
     found = list(formulas())
     assert len(found) > 50
     for formula, where in found:
@@ -201,7 +184,7 @@ def by_maximum_likelihood(votes: pd.DataFrame, rounds: int = 100) -> pd.Series:
 def test_crowd_kit_gives_nearly_the_same_labels_on_the_example() -> None:
     page = (DOCS / "coming-from" / "crowd-kit.md").read_text("utf-8")
     names: dict[str, Any] = {}
-    exec(EXECUTE.blocks(page)[0], names)
+    exec(execute.blocks(page)[0], names)
     ours = names["labels"]
     theirs = [by_maximum_likelihood(names["votes"])]
     if importlib.util.find_spec("crowdkit"):
@@ -242,7 +225,7 @@ def test_examples_show_more_than_true_and_no_line_is_cut(path: Path) -> None:
         lines = block.splitlines()
         assert not {"True", "False"} & set(lines)
         assert max(map(len, lines)) <= WIDEST
-    for block in EXECUTE.blocks(page):
+    for block in execute.blocks(page):
         assert "print(bool(" not in block
         assert not block.splitlines()[-1].startswith("bool(")
 

@@ -1,7 +1,5 @@
 """README, documentation, help, messages and API docstrings follow the style guide."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import pkgutil
@@ -164,7 +162,6 @@ def messages() -> Iterator[tuple[str, str]]:
 
 
 def texts_of(part: Any) -> Iterator[str]:
-    """Texts of a file of messages."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, (dict, list)):

@@ -1,28 +1,17 @@
 """The worked examples run as a reader would run them, and say something."""
 
-from __future__ import annotations
-
-import importlib.util
 import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from docs.execute import untrue
+
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-
-
-def untrue(said: str) -> list[str]:
-    """Return the lines that contradict themselves, as the build of the documentation does."""
-    spec: Any = importlib.util.spec_from_file_location("execute", ROOT / "docs" / "execute.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: list[str] = module.untrue(said)
-    return found
 
 
 def test_there_are_four_examples() -> None:
@@ -46,6 +35,7 @@ def test_the_example_runs_and_leaves_nothing_behind(script: Path, tmp_path: Path
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "gate", "code", "said"),
     [

@@ -1,7 +1,5 @@
 """Fits are saved and loaded whole, and refuse data from which nothing can be learnt."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Labels that are sets look the same in every process."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A notebook, executed: every plot of a fit is a picture there, every result a table or a text."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """One reporter of progress: lines, a bar in a notebook, and what long runs tell it."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 
@@ -14,7 +12,6 @@ from annomodels.progress import Reporter, reporting, silent
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Give a clock that the test sets."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now

@@ -1,7 +1,5 @@
 """The main way through the package holds together: labels in, gold standard and verdict out."""
 
-from __future__ import annotations
-
 import annomodels as am
 from annomodels.summaries.trust.checks import VERDICTS
 

@@ -1,7 +1,5 @@
 """Labels that depend on no truth: no recommended model settles one, and all say so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Files that situations share: votes, a fit with an audit, marked text and chains."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -26,7 +24,6 @@ def votes(seed: int, n_items: int = 40, again: float = 0.0) -> str:
 
 
 def make(folder: Path) -> None:
-    """Write the files into a folder."""
     before = Path.cwd()
     os.chdir(folder)
     try:

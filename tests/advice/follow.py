@@ -5,8 +5,6 @@ what the lines that follow change is named by the advice, and every option that 
 is used (or left out) by one of them.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
@@ -57,11 +55,10 @@ class Situation:
     stays: bool = False
     """Whether the advice is given again: it asks for more than a test can do."""
     compiles: bool = False
-    """Whether a line compiles a PyMC model, which takes half a minute."""
+    """Whether a line would compile a PyMC model, which takes half a minute."""
 
     @property
     def id(self) -> str:
-        """Name of the test."""
         words = re.sub(r"\W+", "-", self.before).strip("-")
         return f"{words[:50]}-{zlib.crc32(self.before.encode()):08x}"
 
@@ -93,7 +90,6 @@ def named_in(text: str) -> set[str]:
 
 
 def heard(line: str, stdin: str = "") -> Heard:
-    """Run a line and return what it said."""
     words = shlex.split(line)
     out, spelled = StringIO(), set[tuple[str, int]]()
     with _spelled_to(spelled), redirect_stdout(out), redirect_stderr(out):
@@ -174,16 +170,7 @@ def advice_in(found: Heard) -> str:
 
 
 # options of sampling, which keep the lines of a test short, and the place of an output
-FREE = {
-    *(
-        "--chains",
-        "--draws",
-        "--engine",
-        "--model",
-        "-o",
-    ),
-    *("--force", "--no-report"),
-}
+FREE = {"--chains", "--draws", "--engine", "--model", "-o", "--force", "--no-report"}
 
 
 def unheeded(situation: Situation, advice: str) -> set[str]:

@@ -1,7 +1,5 @@
 """Record which places each situation hears: ``python -m tests.advice.record``."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -27,7 +25,6 @@ def places_of(situation: Situation, base: Path) -> list[str]:
 
 
 def main() -> None:
-    """Write the record anew."""
     os.environ["COLUMNS"] = "400"
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder))

@@ -4,8 +4,6 @@ A place is a call of ``Option`` or ``Verb``, or a text that names an option (``-
 command (``annomodels audit``) and is neither a docstring nor the declaration of an option.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

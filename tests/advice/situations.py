@@ -5,8 +5,6 @@ is a text of the table ``short``. A file is a text; or a header and rows of a ta
 a text of the table ``files``, or one that is made here, as it is long or no text.
 """
 
-from __future__ import annotations
-
 import io
 import tomllib
 from collections.abc import Mapping
@@ -33,7 +31,6 @@ def long(header: str, *rows: str) -> str:
 
 
 def book(**sheets: str) -> bytes:
-    """Return a workbook with a table in each sheet."""
     made = openpyxl.Workbook()
     made.remove(made.active)
     for name, text in sheets.items():
@@ -74,7 +71,6 @@ def filled(line: str) -> str:
 
 
 def content(given: str | list[str], texts: Mapping[str, str]) -> str | bytes:
-    """Return what is in a file."""
     if not isinstance(given, str):
         return long(*given)
     name = given.removeprefix("@")

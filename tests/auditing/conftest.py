@@ -1,7 +1,6 @@
 """Fits whose P(truth) is whatever a test says, without any sampling; and real ones, small."""
 
-from __future__ import annotations
-
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,13 +54,11 @@ class World(NamedTuple):
     truth: Any
 
     def answers(self, items) -> dict[Any, Any]:
-        """Truth of items by name."""
         place = {name: n for n, name in enumerate(self.fit.data.items)}
         return {name: self.fit.data.labels[self.truth[place[name]]] for name in items}
 
     @property
     def wrong(self) -> int:
-        """Number of wrong gold labels."""
         p = self.fit.tree["truth"]["p_truth"].values
         return int((p.argmax(axis=1) != self.truth).sum())
 
@@ -86,15 +83,9 @@ def made_world(n=400, k=2, seed=1, sharp=1.0, n_coders=4, gold=0, lean=0.0) -> W
     return World(made_fit(said, votes, known), truth)
 
 
-class Makers(NamedTuple):
-    fit: Any
-    world: Any
-
-
 @pytest.fixture(scope="session")
-def make() -> Makers:
-    """Makers of fits and worlds."""
-    return Makers(made_fit, made_world)
+def make() -> SimpleNamespace:
+    return SimpleNamespace(fit=made_fit, world=made_world)
 
 
 @pytest.fixture(scope="session")

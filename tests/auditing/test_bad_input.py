@@ -1,7 +1,5 @@
 """Answers, draws and options that do not fit: each has its sentence, and none a crash."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How often 95 % intervals hold where P(truth) is wrong, on arrays, with fixed seeds; panels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -60,6 +58,7 @@ def test_intervals_cover_whatever_the_model_gets_wrong(kind, k):
     assert min(held(kind, (0.0, 0.6), 300, k=k)) >= 0.925
 
 
+@pytest.mark.few("4")
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 4])
 def test_slices_and_their_differences_cover_if_errors_gather_in_one(k):

@@ -1,7 +1,5 @@
 """Audits without a model: exact intervals by enumeration, weights by hand, ppi-python's numbers."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from math import comb

@@ -1,7 +1,5 @@
 """The posterior of shares on a grid, against the model it is of, quadrature and its limits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import betaln, expit, logit, logsumexp

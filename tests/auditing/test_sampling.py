@@ -1,7 +1,5 @@
 """Draws of an audit: chances as reported, rounds that never meet, tables that tell nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import chi2, norm, spearmanr

@@ -1,7 +1,5 @@
 """What an audit teaches P(truth): scored by items that it was not taught by."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

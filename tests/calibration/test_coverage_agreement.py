@@ -4,13 +4,8 @@ The study is that of benchmarks/coverage_agreement.py; with ANNOMODELS_CALIBRATI
 small.
 """
 
-from __future__ import annotations
-
-import importlib
 import os
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,13 +22,8 @@ LOW, HIGH = 0.93, 0.97
 
 
 @pytest.fixture(scope="module")
-def script():
-    folder = str(Path(__file__).resolve().parents[2] / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        yield importlib.import_module("coverage_agreement")
-    finally:
-        sys.path.remove(folder)
+def script(benchmark_script):
+    return benchmark_script("coverage_agreement")
 
 
 @pytest.mark.parametrize(

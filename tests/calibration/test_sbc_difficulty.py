@@ -3,8 +3,6 @@
 ANNOMODELS_CALIBRATION=reduced makes the study small.
 """
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calling the command line in this process, and files to call it with."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -37,8 +35,6 @@ t4,cem,pos,p2
 
 @dataclass(frozen=True)
 class Done:
-    """What a call left behind."""
-
     code: int
     out: str
     err: str
@@ -52,14 +48,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def fits_loaded() -> dict[tuple[str, int, int], am.Fit]:
-    """Keep the fits that were loaded, by path, time and size."""
+def fits_loaded() -> dict[tuple[int, int], am.Fit]:
+    """Keep the fits that were loaded, by time and size, which their copies have too."""
     return {}
 
 
 @pytest.fixture(autouse=True)
 def _each_fit_is_loaded_once(
-    fits_loaded: dict[tuple[str, int, int], am.Fit], monkeypatch: pytest.MonkeyPatch
+    fits_loaded: dict[tuple[int, int], am.Fit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Let commands share a fit that is as it was, and with it the tables that were computed."""
     from annomodels.fitting import load as loading
@@ -71,8 +67,7 @@ def _each_fit_is_loaded_once(
         path = Path(named).resolve()
         if data or options or not path.is_file():
             return load(named, *data, **options)
-        state = path.stat()
-        key = str(path), state.st_mtime_ns, state.st_size
+        key = path.stat().st_mtime_ns, path.stat().st_size
         fits_loaded[key] = found = fits_loaded.get(key) or load(path)
         return found
 
@@ -127,7 +122,6 @@ def call(
 
 @pytest.fixture
 def votes(tmp_path: Path) -> Path:
-    """Write a small file of labels."""
     path = tmp_path / "votes.csv"
     path.write_text(VOTES)
     return path
@@ -135,7 +129,6 @@ def votes(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Save a small fit."""
     folder = tmp_path_factory.mktemp("runs") / "fit"
     words = ["run", "dataset:anesthesia", "-o", str(folder), "--no-report", "-q", "--chains", "2"]
     assert main([*words, "--draws", "100", "--sampler", "warmup=50"]) == 0
@@ -175,5 +168,5 @@ def fitted(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     judge(folder / "audit.csv", folder / "judged.csv", made.answers)
     (folder / "alone").mkdir()
     for name in ("fit.nc", "judged.csv"):
-        shutil.copy(folder / name, folder / "alone" / name)
+        shutil.copy2(folder / name, folder / "alone" / name)
     return folder

@@ -1,7 +1,5 @@
 """A pseudo-terminal in this process, what stands on it at the end, and other processes."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -40,6 +38,14 @@ def on_a_terminal(
     words: Sequence[object], columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, list[str]]:
     """Run ``annomodels`` on a terminal of this width; gives exit code and the lines on it."""
+    code, raw = sent_to_a_terminal(words, columns, monkeypatch)
+    return code, seen(raw)
+
+
+def sent_to_a_terminal(
+    words: Sequence[object], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, str]:
+    """Run ``annomodels`` on a terminal of this width; gives exit code and all that it writes."""
     pty = pytest.importorskip("pty")
     from annomodels.cli.main import main
 
@@ -60,7 +66,7 @@ def on_a_terminal(
     finally:
         reader.join()
         os.close(leader)
-    return code, seen(b"".join(parts).decode())
+    return code, b"".join(parts).decode()
 
 
 def _drain(leader: int, parts: list[bytes]) -> None:

@@ -1,7 +1,5 @@
 """Rows of the tables that commands write."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """``annomodels audit``, ``annomodels estimate``, and ``--audit`` of ``run`` and ``report``."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -84,6 +82,7 @@ def test_items_of_unknown_draw_get_no_guarantee(call, made, fitted, audited, tmp
     path.write_text("\n".join(["item,label", *rows, ""]))
     done = call("estimate", fitted, "--truth", path, "--use", "audit", "--format", "json")
     assert {"normal_low", "normal_high"} <= set(json.loads(done.out)[0])
+    assert "all items count as drawn with the same chance" in done.err
 
 
 def test_a_design_elsewhere_may_be_named(call, fitted: Path, audited: Path) -> None:
@@ -169,25 +168,15 @@ def test_names_stay_whole_on_a_terminal(columns: int, fitted, audited, monkeypat
     assert all(name in text for name in ("accuracy", "prevalence", "quantity", "value"))
 
 
+@pytest.mark.calibration  # the same in small: audit_of_other_data of tests/test_advice.py
 def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> None:
-    few = (
-        "--model",
-        "hierarchical",
-        "--draws",
-        60,
-        "--sampler",
-        "warmup=60",
-        "--chains",
-        2,
-        "--seed",
-        1,
-    )
-    few = (*few, "--force")
-    out = tmp_path / "out"
+    few = ("--model", "hierarchical", "--draws", 60, "--sampler", "warmup=60", "--chains", 2)
+    few = (*few, "--seed", 1, "--force")
+    out, no_page = tmp_path / "out", "--no-report"
     for n, name in enumerate("ab"):
         made = am.simulate(items=60, coders=8, seed=n + 1)
         made.annotations.to_frame().to_csv(tmp_path / f"{name}.csv", index=False)
-        assert call("run", tmp_path / f"{name}.csv", "-o", out, *few).code == 0
+        assert call("run", tmp_path / f"{name}.csv", "-o", out, *few, no_page).code == 0
         done = call("audit", out, "--size", 5, "-o", tmp_path / f"audit-{name}.csv")
         assert done.code == 0, done.err
     assert "was the design of an audit of another fit" in done.err
@@ -200,7 +189,7 @@ def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> 
     given = [row.replace(",,", f",{label},") for row in rows[1:]]
     path.write_text("\n".join([rows[0], *given]) + "\n")
     (tmp_path / "audit.json").write_bytes((out / "audit.json").read_bytes())
-    done = call("run", tmp_path / "b.csv", "-o", tmp_path / "new", *few, "--truth", path)
+    done = call("run", tmp_path / "b.csv", "-o", tmp_path / "new", *few, no_page, "--truth", path)
     assert "is not known" not in done.err
     assert call("run", tmp_path / "b.csv", "-o", out, *few, "--truth", path).code == 0
     page = (out / "report.html").read_text()
@@ -209,15 +198,3 @@ def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> 
     page = tmp_path / "of-fit.html"
     assert call("report", out, "-o", page, "--truth", path).code == 0
     assert f"--truth {path} --truth {out / 'audit.json'} --truth decisions.csv" in page.read_text()
-
-
-def test_a_plain_table_that_is_called_an_audit_is_said_to_be_random(
-    call, made, fitted: Path, tmp_path: Path
-) -> None:
-    alone = shutil.copy(fitted / "fit.nc", tmp_path / "fit.nc")  # without the design of the audit
-    path = tmp_path / "own.csv"
-    rows = [f"{item},{made.answers[item]}\n" for item in list(made.answers)[:20]]
-    path.write_text("item,label\n" + "".join(rows))
-    done = call("estimate", alone, "--truth", path, "--use", "audit")
-    assert done.code == 0
-    assert "all items count as drawn with the same chance" in done.err

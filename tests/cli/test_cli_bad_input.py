@@ -1,7 +1,5 @@
 """Bad input gets a clear sentence and the right exit code, and nothing is half-written."""
 
-from __future__ import annotations
-
 import errno
 import re
 from pathlib import Path

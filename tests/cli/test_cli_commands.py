@@ -1,26 +1,29 @@
 """What each command gives: the result on stdout, everything else on stderr."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
+from annomodels.cli.breakdown import CONVENTIONS
 from packaging.requirements import Requirement
 
 import annomodels as am
 from annomodels.cli import installed
+from annomodels.coefficients.agreement import Convention
 from tests.cli.rows import rows_of
+
+FORMS = [("label", form) for form in ("table", "tsv", "csv", "md", "tex")]
+FORMS += [(part, "json") for part in ("label", "item", "coder", "pair")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "md", "tex"])
-@pytest.mark.parametrize("by", ["label", "item", "coder", "pair"])
+@pytest.mark.parametrize(("by", "form"), FORMS)
 def test_every_part_has_every_form(by: str, form: str, call) -> None:
     done = call("agree", "dataset:trains", "--by", by, "--coefficient", "k", "--format", form)
     assert done.code == 0
@@ -33,13 +36,17 @@ def test_every_part_has_every_form(by: str, form: str, call) -> None:
         assert len(done.out.splitlines()) >= n + 1
 
 
+def test_the_conventions_are_those_of_python():
+    assert get_args(Convention) == CONVENTIONS
+
+
 @pytest.mark.slow
 def test_quiet_says_nothing_and_verbose_says_more(votes: Path, call) -> None:
     assert call("agree", "dataset:anesthesia", "-q").err == ""
     few = ["--draws", 20, "--sampler", "warmup=10", "--chains", 2, "--force"]
     path = votes.with_name("out")
-    plain = call("run", votes, "-o", path, *few).err
-    more = call("run", votes, "-o", path, *few, "-v").err
+    plain = call("run", votes, "-o", path, *few, "--no-report").err
+    more = call("run", votes, "-o", path, *few, "--no-report", "-v").err
     assert "seed 1" in plain
     assert "gibbs" in plain
     assert "seconds" in plain

@@ -1,7 +1,5 @@
 """``--covariates``: tables about coders and items that a model regresses on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd
@@ -16,14 +14,13 @@ FIT = ("--chains", 1, "--draws", 20, "--model", "scalar-difficulty")
 
 @pytest.fixture
 def items(votes: Path, tmp_path: Path) -> Path:
-    """Write a table about the items of the votes."""
     rows = [f"{x},{n},{'ab'[n % 2]}" for n, x in enumerate(am.read(votes).items)]
     path = tmp_path / "items.csv"
     path.write_text("\n".join(["item,length,genre", *rows]) + "\n")
     return path
 
 
-@pytest.mark.nuts
+@pytest.mark.usefixtures("unsampled")
 def test_a_table_about_items_is_what_the_fit_knows(votes, items, call, tmp_path) -> None:
     out = tmp_path / "named"
     words = ("--covariates", items, "--no-report", *FIT)

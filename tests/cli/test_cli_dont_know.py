@@ -1,7 +1,5 @@
 """``--read dont_know``: labels that are not classes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

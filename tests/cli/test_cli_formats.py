@@ -1,7 +1,5 @@
 """``formats``, ``convert`` and ``gold --to``: exports in, layouts and tools' files out."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

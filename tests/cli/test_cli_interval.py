@@ -1,7 +1,5 @@
 """Numbers as labels, and priors from an earlier fit, on the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``--truth FILE --use test``: truth that is held back from the fit judges its gold labels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -46,18 +44,8 @@ def test_the_verdict_of_a_run_and_of_a_report_is_tested_on_it(call, tmp_path: Pa
     done = call("run", *data, "-o", out, "--truth", truth, "--use", "test")
     assert "tested on known truth: needs review" in done.out
     assert f"of {len(true)} tested gold labels were wrong" in done.out
-    done = call(
-        "report",
-        out,
-        "-o",
-        tmp_path / "page.html",
-        "--truth",
-        truth,
-        "--use",
-        "test",
-        "--format",
-        "json",
-    )
+    judged = ("--truth", truth, "--use", "test", "--format", "json")
+    done = call("report", out, "-o", tmp_path / "page.html", *judged)
     assert f"of {len(true)} tested gold labels were wrong" in done.out
 
 

@@ -1,7 +1,5 @@
 """``annomodels next`` and ``annomodels simulate``."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -12,7 +10,6 @@ from tests.cli.rows import rows_of
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory):
-    """Save a fit of made-up data of a crowd."""
     made = am.simulate(200, 8, ["no", "yes"], 4, spammers=0.25, seed=4)
     path = tmp_path_factory.mktemp("crowd") / "fit.nc"
     am.fit(

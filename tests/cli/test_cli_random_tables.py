@@ -1,7 +1,5 @@
 """Random tables never end in a traceback, and never in half a folder."""
 
-from __future__ import annotations
-
 import tempfile
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``annomodels run``: one folder with everything, or nothing at all."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -15,7 +13,6 @@ import pytest
 import annomodels as am
 from annomodels.cli import sampling
 from annomodels.cli.main import load_command
-from annomodels.reporting.anonymous import anonymous
 from annomodels.summaries.trust.checks import VERDICTS
 from tests.cli.rows import rows_of
 
@@ -176,23 +173,6 @@ def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> Non
         assert not any(name in content for name in (b"Wilhelmina", b"Zoltan", b"Quentin"))
     fit = am.load(tmp_path / "out" / "fit.nc")
     assert set(fit.data.coders) == {"coder 1", "coder 2", "coder 3"}
-
-
-def test_anonymous_data_are_the_same_data_with_coders_in_another_order() -> None:
-    data = am.datasets.load("crowd")
-    nameless = anonymous(data)
-    assert sorted(nameless.coders) == sorted(f"coder {j + 1}" for j in range(data.n_coders))
-    assert (nameless.votes == data.votes).all()
-
-    def profile(annotations: am.Annotations) -> list[bytes]:
-        return [
-            annotations.item[annotations.coder == j].tobytes()
-            + annotations.label[annotations.coder == j].tobytes()
-            for j in range(annotations.n_coders)
-        ]
-
-    assert sorted(profile(nameless)) == sorted(profile(data))
-    assert profile(nameless) != profile(data)
 
 
 def test_methods_are_ready_to_paste(crowd) -> None:

@@ -1,7 +1,5 @@
 """Commands on saved fits: ``methods``, ``gold --why`` and ``compare``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

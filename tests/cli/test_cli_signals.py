@@ -1,7 +1,5 @@
 """Interrupts, closed pipes and full devices, with real processes."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal
@@ -27,18 +25,8 @@ def test_ctrl_c_while_sampling_keeps_what_was_sampled(
 ) -> None:
     import annomodels as am
 
-    few = [
-        "--chains",
-        2,
-        "--sampler",
-        "warmup=20",
-        "--draws",
-        draws,
-        "--model",
-        model,
-        "--no-report",
-    ]
-    process = start("run", "dataset:crowd", "-o", tmp_path / "out", *few)
+    few = ("--chains", 2, "--sampler", "warmup=20", "--draws", draws, "--no-report")
+    process = start("run", "dataset:crowd", "-o", tmp_path / "out", "--model", model, *few)
     # written when the first draws are made, or when the stack climbs to its mode
     before = wait_for(process, "fitting" if model == "stack" else "sampling")
     process.send_signal(signal.SIGINT)
@@ -54,6 +42,7 @@ def test_ctrl_c_while_sampling_keeps_what_was_sampled(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.few("15")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_that_comes_twice_at_once_is_one(tmp_path: Path, number: int) -> None:
     """``timeout`` and make pass on a signal that the whole group of processes has got already."""
@@ -85,18 +74,9 @@ def test_ctrl_c_elsewhere_is_one_sentence(tmp_path: Path) -> None:
 def test_the_time_limit_is_kept_and_said(call, tmp_path: Path, monkeypatch) -> None:
     looks = itertools.count()  # a fifth of a second each, so that slices stay short
     monkeypatch.setattr(Clock, "seconds", property(lambda _: next(looks) / 5))
-    few = [
-        "--no-report",
-        "--model",
-        "hierarchical",
-        "--chains",
-        2,
-        "--sampler",
-        "warmup=20",
-        "--draws",
-        5_000,
-    ]
-    done = call("run", "dataset:crowd", "-o", tmp_path / "out", "--time-limit", "2s", *few)
+    few = ("--model", "hierarchical", "--chains", 2, "--sampler", "warmup=20", "--draws", 5_000)
+    words = ("--time-limit", "2s", "--no-report")
+    done = call("run", "dataset:crowd", "-o", tmp_path / "out", *words, *few)
     assert done.code in (0, 4)
     assert "stopped at the time limit" in done.err
     assert (tmp_path / "out" / "fit.nc").exists()

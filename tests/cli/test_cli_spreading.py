@@ -1,7 +1,5 @@
 """--executor and --sampler dask: the same numbers, and sentences when it fails."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 
@@ -17,7 +15,6 @@ SIZE = ["--chains", "2", "--draws", "30", "--sampler", "warmup=20"]
 
 @pytest.fixture(scope="module")
 def labels(tmp_path_factory) -> str:
-    """Write a small table of votes."""
     rng = np.random.default_rng(5)
     path = tmp_path_factory.mktemp("votes") / "votes.csv"
     lines = ["item,coder,label"]

@@ -1,7 +1,5 @@
 """``run --stream`` and ``fit --stream`` write what a scan can know, or nothing at all."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +25,6 @@ OUTPUTS = {
 
 @pytest.fixture(scope="module")
 def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write labels as a text."""
     path = tmp_path_factory.mktemp("in") / "all.csv"
     am.datasets.load("anesthesia").to_frame().astype(str).to_csv(path, index=False)
     return path

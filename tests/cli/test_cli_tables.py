@@ -1,7 +1,5 @@
 """Every form of a table says the same."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

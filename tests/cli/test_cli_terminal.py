@@ -1,7 +1,5 @@
 """What stands on a terminal of 60, 80 and 120 columns: names whole, prose wrapped."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

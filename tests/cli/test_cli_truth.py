@@ -1,7 +1,5 @@
 """``--truth FILE --use fit|test|audit``: each file is recognized for what it is."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

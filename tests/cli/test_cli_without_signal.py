@@ -1,7 +1,5 @@
 """The command line on labels that depend on no truth."""
 
-from __future__ import annotations
-
 import csv
 import json
 

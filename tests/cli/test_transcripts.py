@@ -6,8 +6,6 @@ stands for any words, or alone for any lines, and ``exit N`` if it is not 0. ``l
 show what is there. In brackets behind a name: marks, and fixtures whose folder is copied.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shlex
@@ -60,7 +58,6 @@ def cases_of(path: Path) -> list[Case]:
 
 
 def parameter(case: Case) -> object:
-    """Give a case its marks."""
     marks = [getattr(pytest.mark, mark) for mark in MARKS if mark in case.words]
     return pytest.param(case, id=case.name, marks=marks)
 
@@ -108,7 +105,6 @@ def pattern_of(line: str) -> str:
 
 
 def carried_out(line: str, call: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> Done:
-    """Carry out one line of a console."""
     program, *words = shlex.split(line)
     if program == "ls":
         found = Path(*words).iterdir()

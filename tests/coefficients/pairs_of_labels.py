@@ -1,7 +1,5 @@
 """Data of two coders, from pairs of labels or a table of their numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

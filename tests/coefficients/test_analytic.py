@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pairs_of_labels import of_table
 
 import annomodels as am
 from annomodels.errors import NotApplicable
+from tests.coefficients.pairs_of_labels import of_table
 
 ANALYTIC = ["percent", "s", "k", "multi_kappa", "alpha", "ac1"]
 

@@ -14,7 +14,6 @@ REPLICATIONS = 200
 
 
 def pair_table(first, second):
-    """Joint distribution of the labels of two coders."""
     joint = np.zeros((2, 2))
     for truth, share in ((0, 1 - PREVALENCE), (1, PREVALENCE)):
         p, q = (np.eye(2)[truth] * (2 * ACCURACY[c] - 1) + 1 - ACCURACY[c] for c in (first, second))

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from test_refusals import GIVEN
 
 import annomodels as am
 from annomodels.coefficients import sums
@@ -13,6 +12,7 @@ from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.implied import evaluate, implied
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable
+from tests.coefficients.test_refusals import GIVEN
 
 TABLE = am.coefficients.table().set_index("coefficient")
 NAMES = list(TABLE.index)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from pairs_of_labels import of_pairs
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.distances import SET_DISTANCES, set_distance
+from tests.coefficients.pairs_of_labels import of_pairs
 
 CLOSE = {"abs": 1e-9, "nan_ok": True}
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.filter_too_much]

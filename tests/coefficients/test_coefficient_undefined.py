@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_refusals import GIVEN, data_of
 
 import annomodels as am
 from annomodels.coefficients.reasons import REASONS
 from annomodels.data.messages import messages_beside
+from tests.coefficients.test_refusals import GIVEN, data_of
 
 SAME = [(i, c, "A") for i in range(3) for c in range(2)]
 ONE_ITEM = [(1, 1, "A"), (1, 2, "B")]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pairs_of_labels import of_pairs
 
 import annomodels as am
+from tests.coefficients.pairs_of_labels import of_pairs
 
 
 def codes(found):

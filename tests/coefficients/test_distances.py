@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_of_labels import of_pairs
 
 import annomodels as am
 from annomodels.coefficients.distances import (
@@ -19,6 +18,7 @@ from annomodels.coefficients.distances import (
     set_distance,
 )
 from annomodels.errors import AnnotationError, NotApplicable
+from tests.coefficients.pairs_of_labels import of_pairs
 
 LABELS = ["a", "b", "c", "d"]
 VALUES = np.array([0.0, 1.0, 3.0, 7.0])
@@ -140,6 +140,16 @@ def test_ac2_of_weights_that_do_not_reach_0_is_that_of_irrcac(table):
     ups = [gwet_ac2(SIX, WEIGHTS, np.ones(6) + step * one)[1] for one in np.eye(6)]
     error = np.sqrt(6 / 5 * np.square((np.array(ups) - value) / step).sum())
     assert found.analytic().se == pytest.approx(error, rel=1e-4)
+
+
+def test_a_list_of_names_takes_the_distance_or_refuses():
+    data = of_pairs([(1, 2), (2, 2), (3, 1), (1, 1), (2, 3), (3, 3)])
+    names = ["ac1", "kappa", "alpha"]
+    panel = am.agreement(data, names, distance="quadratic")
+    alone = [am.agreement(data, name, distance="quadratic").value for name in names]
+    assert panel.table["value"].tolist() == alone
+    with pytest.raises(NotApplicable, match="supports only the distance"):
+        am.agreement(data, ["alpha", "icc_1"], distance="quadratic")
 
 
 def test_distances_above_1_are_rescaled_and_the_note_says_so():

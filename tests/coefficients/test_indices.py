@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from pairs_of_labels import of_pairs
 
 import annomodels as am
+from tests.coefficients.pairs_of_labels import of_pairs
 
 NAMES = ["kappa", "kappa_max", "prevalence_index", "bias_index", "pabak"]
 

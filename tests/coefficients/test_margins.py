@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pairs_of_labels import of_pairs
 
 import annomodels as am
 from annomodels.coefficients.distances import make_distance
+from tests.coefficients.pairs_of_labels import of_pairs
 
 TABLE = {("a", "a"): 20, ("a", "b"): 5, ("b", "a"): 10, ("b", "b"): 15}
 

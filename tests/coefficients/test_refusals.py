@@ -1,7 +1,5 @@
 """What cannot be computed is refused, and the refusal says what can."""
 
-from __future__ import annotations
-
 import operator
 import tomllib
 from pathlib import Path

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from pairs_of_labels import of_table
 
 import annomodels as am
 from annomodels.coefficients import rows as weights
@@ -12,6 +11,7 @@ from annomodels.coefficients.rows import chance_items, collapse, prepare
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import Note
 from annomodels.limits import GROUPS_RESAMPLED
+from tests.coefficients.pairs_of_labels import of_table
 
 
 def from_table(table, names="AB"):

@@ -1,7 +1,5 @@
 """Span F1 between coders: counted pair by pair, and from files."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

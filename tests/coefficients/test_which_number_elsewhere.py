@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from elsewhere import ELSEWHERE, as_markdown
-from test_agreement_cases import CASES, masi_dkpro, records
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
+from docs.elsewhere import ELSEWHERE, as_markdown
+from tests.coefficients.test_agreement_cases import CASES, masi_dkpro, records
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # What the cases call the packages.
@@ -94,7 +94,6 @@ def test_the_same_number_on_every_case_that_names_the_package(row):
 
 
 def same(row, case):
-    """Assert that the row gives the number of the case."""
     found = value_here(row, case)
     if case["expected"] is None:
         assert math.isnan(found), case["id"]

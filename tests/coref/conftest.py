@@ -1,15 +1,10 @@
 """The published cases of coreference measures."""
 
-from __future__ import annotations
-
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

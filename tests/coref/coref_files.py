@@ -1,7 +1,5 @@
 """One tiny text in six formats."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

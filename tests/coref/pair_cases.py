@@ -1,7 +1,5 @@
 """Judgments drawn from the mention-pair models, and their truths by enumeration."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals of alpha on chains: a jackknife over texts, and none where texts are few."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A broken file gets a sentence that says what, in which line, and how to fix it."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 import zipfile
@@ -9,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coref_files import CONLL, CORPUS_ENTITIES, conllu, write_brat, write_mmax
 
 import annomodels as am
 from annomodels.coref import read
+from tests.coref.coref_files import CONLL, CORPUS_ENTITIES, conllu, write_brat, write_mmax
 
 BEGIN, END = "#begin document (t); part 000\n", "\n#end document\n"
 ENTITY = CORPUS_ENTITIES

@@ -1,7 +1,5 @@
 """MUC, B3, CEAF, BLANC and LEA: the test cases of the CoNLL reference scorer and of its peers."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``annomodels coref``: the table, the folder, and what broken files get for an answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

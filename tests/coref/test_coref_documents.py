@@ -1,7 +1,5 @@
 """Spans, markables, judgments, layers and documents: what is allowed, and what is said if not."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

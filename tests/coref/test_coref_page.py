@@ -1,7 +1,5 @@
 """The reference of coreference lists every name; its model page prints what it says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

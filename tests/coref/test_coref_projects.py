@@ -1,7 +1,5 @@
 """Projects of INCEpTION and WebAnno: chains of all coders, without a word said about formats."""
 
-from __future__ import annotations
-
 import shutil
 import zipfile
 from pathlib import Path

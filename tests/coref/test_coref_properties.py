@@ -1,7 +1,5 @@
 """What holds for every pair of codings, by enumeration of small ones and at random."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import combinations, product

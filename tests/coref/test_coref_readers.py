@@ -1,7 +1,5 @@
 """Six formats say the same, and all coders of a text are put together."""
 
-from __future__ import annotations
-
 import gzip
 import tomllib
 import zipfile
@@ -9,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coref_files import (
+
+import annomodels as am
+from annomodels.coref import Document, agreement, pair_agreement, read
+from tests.coref.coref_files import (
     CONLL,
     CORPUS_ENTITIES,
     WORDS,
@@ -19,9 +20,6 @@ from coref_files import (
     write_json,
     write_mmax,
 )
-
-import annomodels as am
-from annomodels.coref import Document, agreement, pair_agreement, read
 
 FILE = Path(__file__).resolve().parents[1] / "cases" / "coref_readings.toml"
 READINGS = tomllib.loads(FILE.read_text("utf-8"))

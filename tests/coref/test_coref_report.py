@@ -1,7 +1,5 @@
 """Places in context, coders against the others, the table of agreement, and the page."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

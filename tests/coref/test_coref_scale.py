@@ -1,7 +1,5 @@
 """Many mentions and many coders: work that grows with pairs of mentions would not end here."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

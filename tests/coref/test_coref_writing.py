@@ -1,7 +1,5 @@
 """Clusters written to files come back as they were; silver chains are written like any others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

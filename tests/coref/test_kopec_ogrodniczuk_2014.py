@@ -1,7 +1,5 @@
 """Kopeć and Ogrodniczuk (2014), Inter-annotator agreement in coreference annotation of Polish."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

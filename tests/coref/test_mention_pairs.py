@@ -1,17 +1,15 @@
 """The truth is summed out rightly, and Gibbs and PyMC have one definition."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from pair_cases import design, enumerate_truths, simulate
 
 import annomodels as am
 from annomodels.engines.links import log_likelihood
 from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
 from annomodels.priors import Beta, Dirichlet, LogNormal, Pareto
+from tests.coref.pair_cases import design, enumerate_truths, simulate
 
 MODELS = {
     "pairs": MentionPairs(prevalence=Beta(2, 3), concentration=Pareto(1.5, 1.0)),

@@ -1,13 +1,10 @@
 """Gibbs against NUTS, calibration, recovery, and independence of order and names."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 
 import numpy as np
 import pytest
-from pair_cases import design, simulate, table_of
 from scipy.stats import chi2
 
 import annomodels as am
@@ -16,6 +13,7 @@ from annomodels.engines.links import gibbs, log_likelihood, nuts
 from annomodels.engines.settings import Settings
 from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
 from annomodels.summaries.links import monte_carlo_error
+from tests.coref.pair_cases import design, simulate, table_of
 
 pytestmark = pytest.mark.slow
 

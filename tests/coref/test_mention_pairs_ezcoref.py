@@ -1,22 +1,11 @@
 """The crowd of ezCoref (Gupta et al. 2023): silver antecedents against majority voting and gold."""
 
-from __future__ import annotations
-
-import importlib
-import sys
-from pathlib import Path
-
 import pytest
 
 
 @pytest.fixture(scope="module")
-def study(shared):
-    folder = str(Path(__file__).resolve().parents[2] / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        yield importlib.import_module("ezcoref")
-    finally:
-        sys.path.remove(folder)
+def study(benchmark_script):
+    return benchmark_script("ezcoref")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """What a fit tells: tables, chains, sentences; and what data and options are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,13 +1,7 @@
 """The bootstrap over mentions: weights enter as they should, and intervals hold what they claim."""
 
-from __future__ import annotations
-
-import importlib
 import os
-import sys
-from collections.abc import Iterator
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -229,13 +223,8 @@ def test_a_mention_has_one_weight_for_all_pairs_of_coders(rng: np.random.Generat
 
 
 @pytest.fixture(scope="module")
-def study() -> Iterator[Any]:
-    folder = str(Path(__file__).resolve().parents[2] / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        yield importlib.import_module("coverage_coref")
-    finally:
-        sys.path.remove(folder)
+def study(benchmark_script) -> Any:
+    return benchmark_script("coverage_coref")
 
 
 SAMPLES = 150 if REDUCED else 400

@@ -1,7 +1,5 @@
 """Passonneau (1997), Applying reliability metrics to co-reference annotation."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any

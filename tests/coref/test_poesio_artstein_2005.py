@@ -1,7 +1,5 @@
 """Poesio and Artstein (2005), The reliability of anaphoric annotation, reconsidered."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

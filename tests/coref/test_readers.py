@@ -1,7 +1,5 @@
 """What one more reader would say: shares summed out, one definition, and a right forecast."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

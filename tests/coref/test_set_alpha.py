@@ -1,7 +1,5 @@
 """Alpha of sets: against DKPro, NLTK, enumeration, and the coefficients of this package."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The bundled data are the printed figures, and the crowd holds what was planted."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import sys

@@ -1,20 +1,12 @@
-"""Helpers of this folder can be imported by name; data that several tests fit."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
+"""Data that several tests fit."""
 
 import numpy as np
 import pytest
 
 import annomodels as am
-
-sys.path.insert(0, str(Path(__file__).parent))
+from tests.engines.crowds import simulate
 
 
 @pytest.fixture(scope="session")
 def data() -> am.Annotations:
-    from crowds import simulate
-
     return simulate(np.random.default_rng(2))[0]

@@ -1,7 +1,5 @@
 """Shared sets and simulated crowds for the tests of this folder."""
 
-from __future__ import annotations
-
 import csv
 import json
 
@@ -51,7 +49,6 @@ def p_truth(fit):
 
 
 def draws(fit, name):
-    """Draws of a variable, chains one after the other."""
     values = fit.tree["posterior"][name].values
     return values.reshape(-1, *values.shape[2:])
 

@@ -1,7 +1,5 @@
 """How often panels of two-label coders give each pattern of labels, seen and expected."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from annomodels.summaries.draws import thinned

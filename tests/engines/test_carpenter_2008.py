@@ -8,19 +8,17 @@ made unlikely: scales come out smaller than without bounds, and so does the mean
 logits are the most. `BugsLogistic` is that program with truth and difficulty summed out.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from crowds import draws, p_truth, shared_set
-from patterns import chi_square
 
 import annomodels as am
 from annomodels.models.continuous.difficulty_rows import log_rows
 from annomodels.models.states import ItemStates, add_states
+from tests.engines.crowds import draws, p_truth, shared_set
+from tests.engines.patterns import chi_square
 
 pytestmark = [pytest.mark.nuts, pytest.mark.calibration]
 

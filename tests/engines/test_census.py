@@ -1,12 +1,9 @@
 """Chains begin at the modes that count, whatever the votes say."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from crowds import p_truth
 
 import annomodels as am
 from annomodels.engines import gibbs, starts
@@ -14,6 +11,7 @@ from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
 from annomodels.executors.choose import team
 from annomodels.models.encoded import encode
+from tests.engines.crowds import p_truth
 
 FEW = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
 

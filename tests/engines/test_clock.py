@@ -1,19 +1,17 @@
 """Nothing but a time limit follows the clock: a run is as long as data, options and seed say."""
 
-from __future__ import annotations
-
 import signal
 import time
 
 import numpy as np
 import pytest
-from crowds import assert_same, simulate
 
 import annomodels as am
 from annomodels.engines.run import cost
 from annomodels.engines.settings import Settings
 from annomodels.fitting.run import runner
 from annomodels.models import resolve
+from tests.engines.crowds import assert_same, simulate
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +26,6 @@ def data():
 
 
 class HandClock:
-    """A clock that somebody sets."""
-
     def __init__(self, monkeypatch):
         self.now = 1e6
         self.step = lambda: 0.0

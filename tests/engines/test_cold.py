@@ -1,7 +1,5 @@
 """How much a first fit compiles, counted and not timed, so that the machine does not matter."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

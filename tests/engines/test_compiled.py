@@ -1,20 +1,18 @@
 """NUTS compiles a model once: other data of the same model take its code, and only they do."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from crowds import assert_same, simulate
 
 import annomodels as am
 from annomodels.engines.pymc import compiled
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
+from tests.engines.crowds import assert_same, simulate
 
 OPTIONS = {"engine": "nuts", "chains": 2, "draws": 60, "warmup": 200, "seed": 3}
 TWO_LABELS = ("beta-binomial-by-item",)
@@ -31,7 +29,6 @@ def crowd(seed, model="", n_items=40, n_coders=6, n_labels=3, gold=0):
 
 
 def built(model, data):
-    """PyMC model of a model for some data."""
     model = resolve(model).with_data(data)
     codes = encode(data, shared=model.shared)
     known = data.coords
@@ -40,7 +37,6 @@ def built(model, data):
 
 
 def key(model, data):
-    """Key of a model for some data."""
     return compiled.graph_key(built(model, data))
 
 

@@ -1,7 +1,5 @@
 """Models with something discrete left: NUTS takes the compound step of PyMC."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

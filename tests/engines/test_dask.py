@@ -1,7 +1,5 @@
 """On a Dask cluster the draws are the same, also when machines die."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -9,11 +7,11 @@ import signal
 
 import numpy as np
 import pytest
-from crowds import assert_same, p_truth
 
 import annomodels as am
 from annomodels.errors import EngineError
 from annomodels.models.catalog import is_stack
+from tests.engines.crowds import assert_same, p_truth
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +22,7 @@ OPTIONS = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4, "extend": False}
 
 @pytest.fixture(scope="module")
 def client():
-    with _cluster() as client:
+    with _cluster(2) as client:
         yield client
 
 
@@ -36,11 +34,11 @@ def own_client():
 
 
 @contextlib.contextmanager
-def _cluster():
+def _cluster(machines=3):
     for name in ("distributed.nanny", "distributed.scheduler", "distributed.core"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     cluster = distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=":0"
+        n_workers=machines, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     with cluster, distributed.Client(cluster) as client:
         yield client

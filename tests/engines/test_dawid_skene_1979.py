@@ -1,13 +1,11 @@
 """Dawid & Skene (1979), Applied Statistics 28: the anaesthetists' data, doi:10.2307/2346806."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from crowds import mean_and_error, p_truth
 
 import annomodels as am
 from annomodels.priors import Diagonal, Dirichlet
+from tests.engines.crowds import mean_and_error, p_truth
 
 # EM from vote shares without smoothing
 LOG_LIKELIHOOD = -192.8909

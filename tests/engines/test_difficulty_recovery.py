@@ -1,12 +1,10 @@
 """Scalar difficulty recovers what simulated labels were made of, from good and from bad starts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from crowds import draws, p_truth
 
 import annomodels as am
+from tests.engines.crowds import draws, p_truth
 
 pytestmark = pytest.mark.nuts
 

@@ -2,11 +2,9 @@
 
 NUTS is not among them: the last bit of its start changes all that follows.
 
-`python tests/engines/test_draws.py` records them again; with names of cases, these alone; with
+`python -m tests.engines.test_draws` records them again; with names of cases, these alone; with
 ``--exact`` it compares bits instead, and records nothing.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -23,6 +21,8 @@ import pytest
 import annomodels as am
 from annomodels import models
 from annomodels.priors import Diagonal
+from tests.scale.scans import crowd as labels
+from tests.scale.scans import in_blocks
 
 FILE = Path(__file__).with_suffix(".json")
 SHORT: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 30, "seed": 1, "threads": 2}
@@ -54,7 +54,6 @@ def crowd(known: bool = False, silent: bool = False, n_labels: int = 3) -> am.An
 
 
 def numbers() -> am.Annotations:
-    """Ratings as numbers."""
     rng = np.random.default_rng(3)
     truth = rng.normal(5.0, 2.0, 30)
     rows = [
@@ -89,23 +88,17 @@ def folder() -> Path:
 
 def scanned() -> Any:
     """Return a crowd with known labels, in blocks on disk."""
-    sys.path.insert(0, str(Path(__file__).parent.parent / "scale"))
-    from scans import crowd as labels
-    from scans import in_blocks
-
     path = folder() / "labels.csv"
     labels(n_items=150, n_coders=12).to_csv(path, index=False)
     return in_blocks(path, 150, truth="gold")
 
 
 def grouped(data: am.Annotations, **options: Any) -> Any:
-    """Coders in two groups."""
     groups = {name: "ab"[n % 2] for n, name in enumerate(data.coders)}
     return models.GroupedCoders(groups=groups, **options)
 
 
 def returning() -> am.Fit:
-    """Fit with the coders of another one as priors."""
     prior = am.prior_from(am.fit(crowd(known=True), "hierarchical", **PLAIN))
     return am.fit(crowd(), prior, **PLAIN)
 
@@ -122,7 +115,6 @@ def case(data: Callable[[], Any], model: Any, **options: Any) -> Callable[[], am
 
 @cache
 def named(name: str) -> am.Annotations:
-    """Bundled data."""
     return am.datasets.load(name)
 
 
@@ -198,7 +190,6 @@ def test_a_seed_gives_the_draws_that_it_gave(name: str) -> None:
 
 
 def main(*chosen: str) -> None:
-    """Record cases, all if none is named, or compare their bits."""
     exact, chosen = "--exact" in chosen, tuple(each for each in chosen if each != "--exact")
     held = json.loads(FILE.read_text()) if FILE.exists() else {}
     for name in chosen or CASES:

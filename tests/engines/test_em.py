@@ -1,13 +1,10 @@
 """EM climbs, and says in which modes it ended."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from crowds import p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import em
@@ -16,6 +13,7 @@ from annomodels.engines.em import climb, expect
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
+from tests.engines.crowds import p_truth, simulate
 
 
 @pytest.mark.slow

@@ -1,13 +1,11 @@
 """Five dentists on X-rays (Espeland & Handelman 1989) under the models of Carpenter (2008)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from crowds import draws
-from patterns import by_votes, chi_square
 
 import annomodels as am
+from tests.engines.crowds import draws
+from tests.engines.patterns import by_votes, chi_square
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,5 @@
 """Wherever the passes are carried out, the answer is the same."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import operator
@@ -11,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from crowds import Elsewhere, Forgetful, assert_same, draws, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import run
@@ -24,6 +21,7 @@ from annomodels.errors import NotApplicable
 from annomodels.executors.team import Threads
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
+from tests.engines.crowds import Elsewhere, Forgetful, assert_same, draws, p_truth, simulate
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,5 @@
 """The Gibbs engine: same draws however the work is split, stops kindly, finds its order."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -10,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from crowds import assert_same, draws, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines.kept import canonical_order
 from annomodels.models.base import State
+from tests.engines.crowds import assert_same, draws, p_truth, simulate
 
 
 @pytest.mark.slow

@@ -1,15 +1,13 @@
 """Gibbs and NUTS sample one posterior."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from crowds import mean_and_error, p_truth, simulate
 from scipy.stats import chi2
 
 import annomodels as am
 from annomodels.models.mixtures.kinds import HonestAndSpammers, Spammers
 from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal
+from tests.engines.crowds import mean_and_error, p_truth, simulate
 
 # all models that both serve have one density (test_enumeration, test_state_enumeration), and SBC is
 # of all Gibbs samplers: here is a model of each way from draws of NUTS to a result

@@ -1,7 +1,5 @@
 """MACE (Hovy et al. 2013) against a run of its authors' program on two of Snow et al.'s sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,12 +1,10 @@
 """Results depend neither on the order of the rows nor on names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from crowds import mean_and_error, p_truth, simulate
 
 import annomodels as am
+from tests.engines.crowds import mean_and_error, p_truth, simulate
 
 pytestmark = pytest.mark.slow
 

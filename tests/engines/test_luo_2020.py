@@ -1,15 +1,13 @@
 """Luo, Card & Jurafsky (2020): stance on global warming, against the authors' own posterior."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np
 import pytest
-from crowds import p_truth
 from scipy.stats import spearmanr
 
 import annomodels as am
+from tests.engines.crowds import p_truth
 
 
 @pytest.fixture(scope="module")

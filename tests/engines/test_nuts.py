@@ -1,12 +1,10 @@
 """The NUTS engine: the logit-normal model recovers, a stopped run keeps its draws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from crowds import draws, p_truth, simulate
 
 import annomodels as am
+from tests.engines.crowds import draws, p_truth, simulate
 
 pytestmark = pytest.mark.nuts
 

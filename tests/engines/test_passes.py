@@ -1,7 +1,5 @@
 """Passes against numpy, for the numbers of classes that are written out and for others."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -42,7 +40,6 @@ def case(k: int) -> Case:
 
 
 def expected(found: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """P(truth) and log likelihood of each item."""
     (starts, cell, gold), prevalence, table = found
     k = len(prevalence)
     rows = table.reshape(-1, k)

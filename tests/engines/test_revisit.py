@@ -1,15 +1,13 @@
 """What draws of NUTS say of the items does not depend on how classes are called in a chain."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from crowds import simulate
 
 from annomodels.engines.pymc.revisit import revisited
 from annomodels.models.continuous.item_difficulty import ItemDifficulty
 from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.encoded import encode
+from tests.engines.crowds import simulate
 
 pytestmark = pytest.mark.slow
 

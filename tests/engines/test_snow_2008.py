@@ -1,14 +1,12 @@
 """Snow et al. (2008), textual entailment, under Carpenter's (2008) and the default model."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from crowds import draws, p_truth, shared_set
 
 import annomodels as am
+from tests.engines.crowds import draws, p_truth, shared_set
 
 pytestmark = pytest.mark.shared
 

@@ -1,14 +1,11 @@
 """The layer of a stack is that of its PyMC model, and P(truth) and coders follow from it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from crowds import p_truth, simulate
 from scipy.special import gammaln, logsumexp
 from scipy.stats import norm, t
 
@@ -38,6 +35,7 @@ from annomodels.summaries.gold import mixture_note
 from annomodels.summaries.next_labels import stack_beliefs
 from annomodels.summaries.p_next import stacking_weights
 from annomodels.summaries.trust.known_truth import known_truth_finding
+from tests.engines.crowds import p_truth, simulate
 
 pytestmark = pytest.mark.slow
 

@@ -1,15 +1,13 @@
 """A stack is the same wherever its items lie, and is not lost with a machine."""
 
-from __future__ import annotations
-
 import signal
 
 import numpy as np
 import pytest
-from crowds import Elsewhere, Forgetful, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import stacking
+from tests.engines.crowds import Elsewhere, Forgetful, p_truth, simulate
 
 pytestmark = pytest.mark.slow
 

@@ -1,13 +1,10 @@
 """What one chain of a model with states counts for each of the items' own variables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from crowds import alone
 
 import annomodels as am
 from annomodels.engines.item_parameters import Counted, ItemParameters
@@ -16,6 +13,7 @@ from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Layou
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
 from annomodels.priors.distributions import DirichletRows
+from tests.engines.crowds import alone
 
 pytestmark = pytest.mark.slow
 
@@ -54,11 +52,9 @@ class Everything(StateModel):
     told: str = "truths"
 
     def layout(self, n_labels):
-        """Give the states of the items."""
         return TOLD[self.told]
 
     def story(self):
-        """Story and priors in sentences."""
         return []
 
 
@@ -67,7 +63,6 @@ class Unheard(Everything):
     """One variable more than its layout has."""
 
     def item_parameters(self, n_labels):
-        """Declare the items' own variables."""
         prior = DirichletRows(np.ones((2, 2)))
         more = Parameter("unheard", ("perceived", "truth"), "simplex", prior=prior)
         return (*super().item_parameters(n_labels), more)

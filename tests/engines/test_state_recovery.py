@@ -1,10 +1,7 @@
 """Models of items' states find what was put into simulated sets, and nothing where is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from crowds import alone, p_truth, simulate
 from scipy.stats import rankdata
 
 import annomodels as am
@@ -13,6 +10,7 @@ from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.kinds import FAR
 from annomodels.models.mixtures.state_model import StateModel
+from tests.engines.crowds import alone, p_truth, simulate
 
 pytestmark = pytest.mark.slow
 

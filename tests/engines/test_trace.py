@@ -1,7 +1,5 @@
 """Where memory keeps few draws, what is watched is noted of every iteration."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -18,7 +16,6 @@ FEW = {"chains": 2, "draws": 350, "warmup": 42, "seed": 4, "extend": False, "mem
 
 
 def draws(fit, name):
-    """Draws of a variable, chain by chain."""
     return fit.tree["posterior"][name].values
 
 

@@ -5,8 +5,6 @@ table and the notes of a call. Tables of more rows than ``KEPT`` keep every n-th
 number of rows and the sums of the numeric columns.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -133,7 +131,6 @@ def drawn(found: Any) -> dict[str, Any]:
 
 
 def broken_down(found: Any) -> dict[str, Any]:
-    """Return all of a breakdown."""
     return {
         "title": found.title,
         "parts": list(found.parts),
@@ -147,7 +144,6 @@ def broken_down(found: Any) -> dict[str, Any]:
 
 
 def diagnosed(found: Any) -> dict[str, Any]:
-    """Return all of a diagnosis."""
     return {
         "title": found.title,
         "sentences": list(found.sentences),
@@ -158,7 +154,6 @@ def diagnosed(found: Any) -> dict[str, Any]:
 
 
 def measured(found: Any) -> dict[str, Any]:
-    """Return all of a panel of coefficients."""
     return {"table": shown(found.table), "notes": list(found.notes)}
 
 
@@ -299,13 +294,11 @@ def differences(
 
 
 def everything() -> dict[str, Any]:
-    """Compute all cases."""
     with tempfile.TemporaryDirectory() as folder:
         return {name: compute() for name, compute in cases(Path(folder)).items()}
 
 
 def main_record() -> None:
-    """Write the golden files."""
     FOLDER.mkdir(exist_ok=True)
     files: dict[str, list[str]] = {}
     for name, found in everything().items():
@@ -320,7 +313,6 @@ def main_record() -> None:
 
 
 def recorded() -> dict[str, Any]:
-    """Read all golden files."""
     lines = [
         line
         for path in sorted(FOLDER.glob("*.jsonl"))

@@ -4,8 +4,6 @@ Each case is a folder below ``recorded/``: the first rows of tables as CSV and a
 A change of a number there needs a reason in the commit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import functools
@@ -138,7 +136,6 @@ def _gold(folder: Path) -> str:
 
 
 def _both(name: str, words: list[str]) -> dict[str, str]:
-    """Call a command for CSV and for JSON."""
     told = json.loads(_call([*words, "--format", "json"]))
     rows = told[:JSON_ROWS] if isinstance(told, list) else told
     return {

@@ -1,26 +1,17 @@
 """What commands write on small data is what was recorded: names, order, text and numbers."""
 
-from __future__ import annotations
-
 import csv
-import importlib.util
 import io
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from agreement_cases import differences
+from tests.golden import record
+from tests.golden.agreement_cases import differences
 
-_SPEC = importlib.util.spec_from_file_location("record", Path(__file__).with_name("record.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-record = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(record)
 CASES = sorted(path.name for path in record.RECORDED.iterdir())
 
 

@@ -4,18 +4,12 @@ A number that changes on purpose is recorded by ``python tests/golden/agreement_
 commit says why.
 """
 
-from __future__ import annotations
-
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import agreement_cases
-from agreement_cases import differences
+from tests.golden import agreement_cases
+from tests.golden.agreement_cases import differences
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Steps of the accuracy that all rows share leave its posterior unchanged, and move far."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Slice steps for the population leave its Dirichlet-multinomial posterior unchanged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp

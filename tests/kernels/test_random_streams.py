@@ -1,7 +1,5 @@
 """Random numbers have the distributions they claim and depend on their address only."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

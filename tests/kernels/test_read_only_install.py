@@ -1,7 +1,5 @@
 """Compiled loops are kept in a folder of the user where the installation cannot be written to."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

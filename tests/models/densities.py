@@ -1,7 +1,5 @@
 """Densities of PyMC models at given values of their parameters, and what they should be."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -21,7 +19,6 @@ def names_of(data):
 
 
 def built(model, data):
-    """PyMC model of the collapsed data."""
     coords = names_of(data)
     codes = encode(data, shared=model.shared, kind=item_kinds(model))
     return model.build(codes, {**coords, **model.coords(coords["label"])})
@@ -78,7 +75,6 @@ def integrate(function, n_dims, order=60, block=4096):
 
 
 def half_normal_logpdf(x, scale):
-    """Log density of a half-normal."""
     return np.log(2.0) + norm.logpdf(x, 0.0, scale)
 
 

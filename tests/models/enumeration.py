@@ -1,7 +1,5 @@
 """Tiny random data, and sums over every possible truth by brute force."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Models that somebody defines outside the package, as docs/models/adding.md says."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 

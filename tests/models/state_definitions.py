@@ -1,7 +1,5 @@
 """Models whose items have states, written out by brute force: P(labels, truth) of an item."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

@@ -1,12 +1,9 @@
 """Labels that are not classes: the density is that of K rows with K + 1 labels."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
-from densities import built, evaluate
 
 import annomodels as am
 from annomodels.data.schema import RawResult, conform, data_of
@@ -16,6 +13,7 @@ from annomodels.models import resolve
 from annomodels.models.answering import MEAN, SPREAD, Answering, result_draws
 from annomodels.models.encoded import encode, expanded
 from annomodels.priors import LogNormal
+from tests.models.densities import built, evaluate
 
 BASES = ["dawid-skene", "hierarchical", "class-conditional", "one-coin", "mace"]
 

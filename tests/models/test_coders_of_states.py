@@ -1,22 +1,20 @@
 """Models of coders inside models of items: they know the data, by name, wherever they stand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from densities import built
-from enumeration import tiny
 from scipy.special import gammaln
 from scipy.stats import dirichlet
-from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
 from annomodels.models import from_dict, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.kinds import HonestAndSpammers, Spammers
 from annomodels.priors import CoderRows, Diagonal
+from tests.models.densities import built
+from tests.models.enumeration import tiny
+from tests.models.state_definitions import DEFINITIONS, expected, prior_draw
 
 pytestmark = pytest.mark.slow
 

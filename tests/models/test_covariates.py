@@ -1,7 +1,5 @@
 """Abilities of coders regressed on columns about them."""
 
-from __future__ import annotations
-
 import math
 import os
 

@@ -1,19 +1,17 @@
 """Effects of items summed out: the rule of each item against dense grids, and enough points."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
 import xarray as xr
-from densities import integrate
 from scipy.special import logsumexp, softmax
 
 import annomodels as am
 from annomodels.models.continuous.laplace import log_marginal
 from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.summaries.trust.priors import effects_finding, summed_out
+from tests.models.densities import integrate
 
 pytestmark = pytest.mark.slow
 

@@ -1,11 +1,7 @@
 """The likelihood, P(truth) and the statistics of EM equal sums over every possible truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from densities import evaluate
-from enumeration import enumerate_truths, tiny
 
 from annomodels.engines.em import expect
 from annomodels.engines.given import state_of
@@ -13,20 +9,32 @@ from annomodels.models import MODELS, resolve
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import encode
+from annomodels.models.grouped import GroupedCoders
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.priors import Diagonal
+from tests.models.densities import evaluate
+from tests.models.enumeration import enumerate_truths, tiny
 
 pytestmark = pytest.mark.slow
 
 CONFUSION = [name for name, model in MODELS.items() if issubclass(model, ConfusionModel)]
 # how strongly the population holds the mean of each row is learnt
-LEARNT = HierarchicalDawidSkene(population=Diagonal(50.0, 0.7, 10.0, spread=1.0))
+LEARNT = {"learnt strengths": HierarchicalDawidSkene(population=Diagonal(50, 0.7, 10, spread=1))}
+TWO_GROUPS = {
+    f"two groups{what}": GroupedCoders(groups={0: "a", 2: "a"}, rest="b", population=population)
+    for what, population in {
+        "": Diagonal(30.0, 0.7, 10.0), ", fixed accuracy": Diagonal(20.0, 0.7),
+        ", learnt strengths": Diagonal(30.0, 0.7, 10.0, spread=1.0),
+    }.items()
+}  # fmt: skip
+LAW = {**dict(zip(CONFUSION, CONFUSION, strict=True)), **LEARNT, **TWO_GROUPS}
+DAILY = [*CONFUSION, *LEARNT, "two groups, learnt strengths"]
 DESIGNS = [(2, False), (3, False), (3, True)]
 
 
 def _setting(name, n_labels, gold, rng):
     data = tiny(rng, n_labels=n_labels, gold=gold)
-    model = resolve(name)
+    model = resolve(name).with_data(data)
     codes = encode(data, shared=model.shared)
     state = model.sample_parameters(codes.n_rows, n_labels, rng)
     rows = np.exp(state.log_confusion).transpose(0, 2, 1)
@@ -74,14 +82,14 @@ def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
     assert np.abs(sizes / n_draws - p_truth.sum(axis=0)).max() < error
 
 
-@pytest.mark.few(*(f"True-{name}" for name in (*CONFUSION, "learnt strengths")))
+@pytest.mark.few(*(f"True-{name}" for name in DAILY))
 @pytest.mark.nuts
-@pytest.mark.parametrize("name", [*CONFUSION, pytest.param(LEARNT, id="learnt strengths")])
+@pytest.mark.parametrize("name", LAW)
 @pytest.mark.parametrize("gold", [False, True])
 @pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
     """The joint densities of Gibbs and PyMC are one: their difference does not vary."""
-    data, model, codes, _, _ = _setting(name, 3, gold, rng)
+    data, model, codes, _, _ = _setting(LAW[name], 3, gold, rng)
     differences = []
     for values, prior, potential in evaluate(model, data, rng, 5, 0.3):
         confusion = np.broadcast_to(values["confusion"], (data.n_coders, 3, 3))

@@ -1,22 +1,14 @@
 """Groups of coders: a population each; with one group, the hierarchical model draw by draw."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from densities import evaluate
-from enumeration import enumerate_truths, tiny
 
 import annomodels as am
-from annomodels.engines.em import climb, expect
-from annomodels.engines.given import state_of
+from annomodels.engines.em import climb
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models.base import State
 from annomodels.models.encoded import encode
-from annomodels.priors import Diagonal
-
-# strengths of the rows are learnt too
-LEARNT = Diagonal(30.0, 0.7, 10.0, spread=1.0)
+from tests.models.enumeration import tiny
 
 
 def grouped(data, **priors):
@@ -50,25 +42,6 @@ def test_one_group_is_the_hierarchical_model_draw_by_draw():
         assert fits[0].groups(dict.fromkeys(data.coders, "all")).table.shape[0] == 1
 
 
-@pytest.mark.few("population2")
-@pytest.mark.nuts
-@pytest.mark.parametrize("population", [Diagonal(30.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
-@pytest.mark.usefixtures("uncompiled")
-def test_pymc_density_of_groups_equals_enumeration_plus_prior(population, rng):
-    data = tiny(rng, gold=True)
-    model = grouped(data, population=population)
-    assert model.members == (0, 1, 0)
-    codes, differences = encode(data), []
-    for values, prior, potential in evaluate(model, data, rng, 5, 0.3):
-        assert "group_population" in values
-        enumerated = enumerate_truths(data, values["prevalence"], values["confusion"])[0]
-        assert potential == pytest.approx(enumerated, rel=1e-9)
-        state = state_of(values)
-        ours = model.log_prior({name: np.asarray(value)[None] for name, value in values.items()})
-        differences.append(prior + potential - expect(codes, state)[3] - float(ours[0]))
-    assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
-
-
 @pytest.mark.slow
 def test_em_with_groups_never_goes_down_and_starts_nuts_with_its_variables(rng):
     data = tiny(rng, n_items=12, n_coders=4)
@@ -100,6 +73,7 @@ def test_groups_are_written_down_and_strange_names_refused(rng):
     model = grouped(data)
     assert from_dict(model.to_dict()) == model
     assert model.groups == (("0", "a"), ("1", "b"), ("2", "a"))
+    assert model.members == (0, 1, 0)
     assert "a, b" in model.describe()[1]
     with pytest.raises(am.errors.AnnotationError, match="not among the coders: nobody"):
         am.models.GroupedCoders(groups={"nobody": "a"}).with_data(data)

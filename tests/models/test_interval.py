@@ -1,7 +1,5 @@
 """The interval model: its density, its PyMC definition, its sampler, its tables."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,14 +1,10 @@
 """Difficulties of items regressed on columns about them, against integrals of each item's own."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
-from densities import built, joint_of_item
-from enumeration import known_items
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import expit, logsumexp
@@ -21,6 +17,8 @@ from annomodels.models.catalog import from_dict
 from annomodels.models.continuous.item_covariates import common_points, item_kinds, log_weights
 from annomodels.models.encoded import encode
 from annomodels.priors import Beta
+from tests.models.densities import built, joint_of_item
+from tests.models.enumeration import known_items
 
 SD = am.models.ScalarDifficulty
 

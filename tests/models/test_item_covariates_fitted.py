@@ -1,14 +1,10 @@
 """Fits of models whose items' difficulties are regressed on columns, through all that is asked."""
 
-from __future__ import annotations
-
 import math
 import os
 
 import numpy as np
 import pytest
-from densities import joint_of_item
-from enumeration import known_items
 from scipy.special import expit
 
 import annomodels as am
@@ -16,6 +12,8 @@ from annomodels.errors import NotApplicable
 from annomodels.models.base import sample_values
 from annomodels.summaries.draws import only, state_probabilities, thinned
 from annomodels.summaries.trust.held_out import held_out
+from tests.models.densities import joint_of_item
+from tests.models.enumeration import known_items
 
 SD = am.models.ScalarDifficulty
 
@@ -35,6 +33,7 @@ def small():
         return {n: drawn[n] for n in wanted}, np.zeros((2, 30)), np.zeros((2, 30), bool), ""
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("annomodels.engines.pymc.nuts.compiled", lambda *_: None)
         patch.setattr("annomodels.engines.pymc.nuts.sample", sample)
         return am.fit(data, model, chains=2, draws=30, seed=2)
 
@@ -46,7 +45,6 @@ def draws_of(fit):
 
 
 @pytest.mark.calibration
-@pytest.mark.nuts
 def test_tables_are_means_of_integrals_over_the_draws(small):
     """P(truth), difficulties, held-out densities and why, integrated anew on each draw."""
     data, each = small.data, draws_of(small)
@@ -75,7 +73,6 @@ def test_tables_are_means_of_integrals_over_the_draws(small):
         np.testing.assert_allclose(column, odds if order == 0 else -odds, rtol=1e-3)
 
 
-@pytest.mark.nuts
 def test_some_of_the_items_have_the_shares_that_they_have_among_all(small):
     data = small.data
     draws = thinned(small.tree, data, 5)
@@ -174,8 +171,8 @@ def test_coders_and_items_are_regressed_in_one_model():
     assert "length" not in notes[0]
 
 
-@pytest.mark.nuts
 @pytest.mark.slow
+@pytest.mark.usefixtures("unsampled")
 def test_the_check_says_which_terms_the_labels_cannot_tell():
     data, table, _ = crowd((0.3, 0.0), 8, n_items=60)
     truths = data.votes.argmax(axis=1)

@@ -1,7 +1,5 @@
 """Models are immutable values: comparable, printable, and they survive being written down."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,17 +1,15 @@
 """Ordinal and graded response models equal their definitions, by brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from densities import enumerated, evaluate, half_normal_logpdf
-from enumeration import tiny
 from scipy.special import expit, ndtr
 from scipy.stats import dirichlet, lognorm, norm
 
 from annomodels.models.continuous.cutpoints import interval_logp
 from annomodels.models.continuous.graded_response import GradedResponse
 from annomodels.models.continuous.ordinal import Ordinal
+from tests.models.densities import enumerated, evaluate, half_normal_logpdf
+from tests.models.enumeration import tiny
 
 
 def label_probability(data, values, n, x):

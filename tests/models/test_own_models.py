@@ -1,7 +1,5 @@
 """Models from outside the package go through everything that can be asked of a fit."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,11 +1,7 @@
 """ItemDiff and LogRndEff equal the definitions of Paun et al. (2018), by brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from densities import enumerated, evaluate, half_normal_logpdf, integrate
-from enumeration import tiny
 from scipy.special import softmax
 from scipy.stats import dirichlet, norm
 
@@ -15,6 +11,8 @@ from annomodels.models.continuous.item_difficulty import ItemDifficulty
 from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import encode
+from tests.models.densities import enumerated, evaluate, half_normal_logpdf, integrate
+from tests.models.enumeration import tiny
 
 MODELS = {"item-difficulty": ItemDifficulty, "logistic-random-effects": LogisticRandomEffects}
 

@@ -1,12 +1,9 @@
 """Scalar difficulty and beta-binomial by item equal their definitions, integrated by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
-from enumeration import tiny
 from scipy.integrate import quad
 from scipy.special import betaln, expit
 from scipy.stats import beta, norm
@@ -18,6 +15,7 @@ from annomodels.models.continuous.quadrature import beta_nodes, normal_nodes
 from annomodels.models.encoded import encode
 from annomodels.models.states import marginals
 from annomodels.priors import Beta, Pareto
+from tests.models.enumeration import tiny
 
 FULL = am.models.ScalarDifficulty(discrimination=0.5, guessing=Beta(1, 4), nodes=41, by_class=True)
 VARIANTS = {

@@ -1,13 +1,11 @@
 """Where chains of NUTS start, every model has a finite density and gradient."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from densities import density_at_the_start
-from enumeration import tiny
 
 from annomodels.models import MODELS, resolve
+from tests.models.densities import density_at_the_start
+from tests.models.enumeration import tiny
 
 
 @pytest.mark.calibration

@@ -1,11 +1,7 @@
 """Models whose items have states: each against its definition, written out by brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from enumeration import tiny
-from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
 from annomodels.engines.chain import Chain
@@ -19,6 +15,8 @@ from annomodels.models.base import n_states
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.readings import Readings
 from annomodels.models.mixtures.state_model import StateModel
+from tests.models.enumeration import tiny
+from tests.models.state_definitions import DEFINITIONS, expected, prior_draw
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,5 @@
 """The PyMC model of a fit has its data in it, and a likelihood of each item."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Priors that a model cannot use are refused by name, with what can be used instead."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

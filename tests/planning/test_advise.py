@@ -1,7 +1,5 @@
 """Which model suits: rules, their sentences, and what failed checks lead to."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Designs: the studies on paper are what they say, and the verdicts follow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

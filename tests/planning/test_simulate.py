@@ -1,7 +1,5 @@
 """Made-up data are what was asked for."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

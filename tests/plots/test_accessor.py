@@ -1,7 +1,5 @@
 """``fit.plot``: every plot as a method, on a figure of its own or on given axes."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rank plots tell chains that agree from chains that do not (Vehtari et al. 2021)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from annomodels.plots.trust import _steps

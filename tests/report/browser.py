@@ -144,7 +144,6 @@ class Tab:
             self.call("Emulation.setScriptExecutionDisabled", value=True)
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a command to the tab."""
         return self._browser.call(method, self._session, **params)
 
     def open(self, url: str) -> None:

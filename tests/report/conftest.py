@@ -1,7 +1,5 @@
 """Fits that the tests of the report share: a friendly one and a hostile one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -26,8 +24,7 @@ LABELS = [SCRIPT, "b" * 5_000, "</title><b>c"]
 
 
 @pytest.fixture(scope="session")
-def fitted_crowd():
-    """Fit of the bundled crowd."""
+def crowd():
     return am.fit(
         am.datasets.load("crowd"), "hierarchical", chains=2, draws=200, warmup=100, seed=1
     )
@@ -49,16 +46,16 @@ def hostile():
 
 
 @pytest.fixture(scope="session")
-def crowd(fitted_crowd):
-    """Give that fit under the name most tests use."""
-    return fitted_crowd
+def crowd_options():
+    """Return what the page of the crowd is given besides the fit."""
+    files = {"gold.csv": "item,label\n=1+1,</script>\nr2,ü\n"}
+    return {"command": "annomodels run crowd -o out/", "files": files}
 
 
 @pytest.fixture(scope="session")
-def crowd_page(crowd, tmp_path_factory):
-    """Page of the crowd."""
+def crowd_page(crowd, crowd_options, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "crowd.html"
-    return am.report(crowd, path, command="annomodels run crowd -o out/")
+    return am.report(crowd, path, **crowd_options)
 
 
 @pytest.fixture(scope="session")
@@ -80,7 +77,6 @@ def streamed(hostile, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def streamed_page(streamed, tmp_path_factory):
-    """Page of that fit."""
     path = tmp_path_factory.mktemp("page") / "streamed.html"
     return am.report(streamed, path, command="annomodels run '</code><script>x</script>'")
 
@@ -119,7 +115,7 @@ def simulated(items, coders, classes, each, seed):
 @pytest.fixture(scope="session")
 def budget_pages(crowd_page, tmp_path_factory):
     folder, pages = tmp_path_factory.mktemp("budget"), {"crowd": crowd_page}
-    for name, sizes in (("many coders", (400, 60, 2, 10)), ("41 classes", (300, 20, 41, 5))):
+    for name, sizes in (("many coders", (400, 60, 2, 10)), ("14 classes", (300, 20, 14, 5))):
         few = {"chains": 2, "draws": 100, "warmup": 50, "seed": 1, "extend": False}
         fit = am.fit(simulated(*sizes, seed=1), "hierarchical", **few)
         pages[name] = am.report(fit, folder / f"{len(pages)}.html", files={"gold.csv": "item\n"})

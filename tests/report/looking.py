@@ -1,7 +1,5 @@
 """What may be wrong with a page in a real browser, whatever is on it."""
 
-from __future__ import annotations
-
 import base64
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of an audited fit: first screen, third lamp, section, advice where there was none."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re
@@ -62,7 +60,6 @@ def as_predicted(fit):
 
 @pytest.fixture(scope="module")
 def stacked():
-    """Stack of the bundled crowd."""
     return am.fit(am.datasets.load("crowd"), "stack", chains=2, draws=100, warmup=60, seed=1)
 
 
@@ -85,7 +82,6 @@ def facts(crowd, found):
 
 @pytest.fixture(scope="module")
 def audited_page(facts):
-    """Page of the audited crowd."""
     return page(facts)
 
 
@@ -95,7 +91,6 @@ def words_of(html):
 
 
 def shown_in(found):
-    """Rows of each table of an audit."""
     return {key: made.value.rows for key, (made,) in tables(found).items()}
 
 
@@ -159,8 +154,8 @@ def test_the_section_has_slices_systems_coders_and_what_more_takes(
     assert shown.count("<tr") == crowd.data.n_coders + 1
 
 
-def test_a_page_without_an_audit_has_no_such_section_and_says_how_to_get_one(crowd):
-    html = page(Facts(crowd))
+def test_a_page_without_an_audit_has_no_such_section_and_says_how_to_get_one(crowd, crowd_page):
+    html = crowd_page.read_text("utf-8")
     assert "audit-section" not in html
     text, (size, _) = words_of(html), Facts(crowd).to_audit
     assert text.count(f"annomodels audit fit.nc --size {size} -o audit.csv") == 1

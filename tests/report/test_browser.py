@@ -1,17 +1,12 @@
 """The page in a real browser: no complaint, no request, tables that sort, filter and download."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
-import importlib.util
 import io
 import json
 import re
 import shlex
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,19 +19,9 @@ from annomodels.io.mappings import entries_of
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.page import index_page, row_of
 from annomodels.reporting.page import page as page_of
+from tests.report import browser as browsing
+from tests.report import looking
 
-
-def _neighbour(name):
-    """Load a module beside this file; test folders are no packages."""
-    path = Path(__file__).parent / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"report_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-browsing, looking = _neighbour("browser"), _neighbour("looking")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
@@ -127,12 +112,10 @@ def test_a_number_is_rounded_once(browser, pages, crowd):
     assert set(named) <= set(wanted.values())
 
 
-def test_a_file_of_the_page_is_that_of_the_folder(browser, crowd, tmp_path):
-    text = "item,label\nr1,=1+1\nr2,ü\n"
-    page = am.report(crowd, tmp_path / "r.html", files={"gold.csv": text})
+def test_a_file_of_the_page_is_that_of_the_folder(browser, pages, crowd_options):
     tab = browser.tab()
-    tab.open(page.as_uri())
-    assert tab.evaluate("annomodelsFile('gold.csv')") == text
+    tab.open(pages["crowd"])
+    assert tab.evaluate("annomodelsFile('gold.csv')") == crowd_options["files"]["gold.csv"]
     buttons = "[...document.querySelectorAll('button')].map((b) => b.textContent)"
     assert tab.evaluate(buttons)[0] == "Download gold.csv"  # the product comes first
 
@@ -382,7 +365,7 @@ def test_a_phone_shows_what_to_know_about_a_coder_and_an_item(browser, paths):
 
 @pytest.mark.parametrize(
     ("name", "words", "sheets"),
-    [("crowd", 3000, 5), ("many coders", 2500, 4), ("41 classes", 3000, 5)],
+    [("crowd", 3000, 5), ("many coders", 2500, 4), ("14 classes", 3000, 5)],
 )
 def test_the_page_is_short(browser, budget_pages, tmp_path, name, words, sheets):
     tab = browser.tab(width=1440)

@@ -1,7 +1,5 @@
 """Facts behind the page: data health, wrong labels, cards of coders, anonymous fits."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,6 +48,7 @@ def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
     )
     assert hidden.data.coders != tuple(f"coder {n + 1}" for n in range(crowd.data.n_coders))
     assert (hidden.data.source, hidden.data.notes) == ("", ())
+    assert (hidden.data.votes == crowd.data.votes).all()
     before, after = crowd.coders().table, hidden.coders().table
     np.testing.assert_array_equal(before["accuracy"], after["accuracy"])
     np.testing.assert_array_equal(crowd.coders().draws["skill"], hidden.coders().draws["skill"])

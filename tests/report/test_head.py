@@ -1,7 +1,6 @@
 """The first screen: one sentence, items by state, at most four actions; the queue, the data."""
 
-from __future__ import annotations
-
+import base64
 import copy
 import csv
 import dataclasses
@@ -9,6 +8,7 @@ import io
 import json
 import math
 import re
+import zlib
 
 import numpy as np
 import pytest
@@ -265,13 +265,9 @@ def test_what_does_not_fit_is_left_out_from_the_end(crowd, monkeypatch):
     ]
 
 
-def test_the_tables_of_the_page_are_the_files_of_the_folder(crowd, tmp_path):
-    import base64
-    import zlib
-
-    text = "item,label\n=1+1,</script>\n"
-    html = am.report(crowd, tmp_path / "r.html", files={"gold.csv": text}).read_text("utf-8")
+def test_the_tables_of_the_page_are_the_files_of_the_folder(crowd_page, crowd_options):
+    html = crowd_page.read_text("utf-8")
     packed = json.loads(re.search(r"id=files-data>(.*?)</script>", html)[1])
     unpacked = zlib.decompress(base64.b64decode(packed["gold.csv"])).decode()
-    assert unpacked == text
+    assert unpacked == crowd_options["files"]["gold.csv"]
     assert list(csv.reader(io.StringIO(unpacked)))[1] == ["=1+1", "</script>"]

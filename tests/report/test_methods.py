@@ -1,7 +1,5 @@
 """The methods section: every number with its interval, every citation with its entry."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The page on numbers: the same page, with what numbers have and without what they have not."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

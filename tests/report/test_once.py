@@ -1,7 +1,5 @@
 """Each summary is computed once, whatever is made from it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 
@@ -26,7 +24,6 @@ COSTLY = {
 
 @pytest.fixture
 def calls(monkeypatch):
-    """How often each costly function is called."""
     counts: Counter[str] = Counter()
 
     def counted(name, plain):

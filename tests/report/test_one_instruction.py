@@ -1,7 +1,5 @@
 """Each coder gets one instruction, the same everywhere, and nobody is stopped on a coin toss."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

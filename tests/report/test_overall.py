@@ -1,7 +1,5 @@
 """The methods section on several questions: every number belongs to its question and title."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -47,6 +45,7 @@ def by_title(data: am.Annotations) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=8)
 @given(
     scales=st.lists(st.sampled_from(SCALES), min_size=1, max_size=4),

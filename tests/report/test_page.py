@@ -1,7 +1,5 @@
 """The page: sound markup, nothing loaded, nothing broken into, small, and written whole."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
@@ -176,16 +174,15 @@ def test_tables_hold_the_numbers_of_the_summaries(crowd, crowd_html):
     assert f"{first['share_right']:.2f}" in table[: table.index(rows[1])]
 
 
-def test_an_anonymous_page_names_no_coder_and_no_file(crowd, tmp_path):
-    named = report(crowd, tmp_path / "named.html", command="run secret.csv").read_text("utf-8")
+def test_an_anonymous_page_names_no_coder_and_no_file(crowd, crowd_html, tmp_path):
     fit = am.Fit(crowd.data.replace(source="secret.csv"), crowd.model, crowd.tree)
     page = report(fit, tmp_path / "page.html", command="run secret.csv", anonymize=True)
     html = page.read_text("utf-8")
-    assert "secret" in named
+    assert "run crowd -o out/" in crowd_html
     assert "secret" not in html
     words = set(re.findall(r"[\w-]+", html))
     for coder in crowd.data.coders:
-        assert str(coder) in named
+        assert str(coder) in crowd_html
         assert str(coder) not in words
     assert f"coder {crowd.data.n_coders}<" in html
 
@@ -200,18 +197,16 @@ def test_without_intervals_the_page_says_so(tmp_path):
     assert "fig-ranks" not in html
 
 
-def test_the_same_fit_gives_the_same_bytes(crowd, crowd_page, tmp_path):
-    again = report(crowd, tmp_path / "again.html", command="annomodels run crowd -o out/")
-    assert again.read_bytes() == crowd_page.read_bytes()
-
-
-def test_a_file_that_exists_is_not_replaced(crowd, tmp_path):
+def test_a_file_that_exists_is_not_replaced_and_the_same_fit_gives_the_same_bytes(
+    crowd, crowd_page, crowd_options, tmp_path
+):
     path = tmp_path / "report.html"
     path.write_text("precious")
     with pytest.raises(am.errors.AnnotationError, match="already exists"):
         report(crowd, path)
     assert path.read_text() == "precious"
-    report(crowd, path, force=True)
+    report(crowd, path, force=True, **crowd_options)
+    assert path.read_bytes() == crowd_page.read_bytes()
     assert path.read_text("utf-8").startswith("<!DOCTYPE html>")
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
@@ -236,7 +231,6 @@ def test_a_long_table_says_where_the_rest_is(tmp_path, rng):
 
 
 def section(html, name):
-    """Text of one section."""
     found = re.search(rf"<section id={name} .*?</section>", html, re.DOTALL)[0]
     return " ".join(" ".join(Markup(found).text).split())
 

@@ -1,7 +1,5 @@
 """The table of sections: every page takes from it what its fit can give, and says the rest."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 
@@ -42,7 +40,7 @@ def test_a_new_section_is_one_entry_of_the_table(crowd, tmp_path, monkeypatch):
         return [Part("text", f"{facts.data.n_items:,} items and <no> more.")]
 
     extra = Section("extra", "Extra", "What is extra.", shown, needs=("items",))
-    every = [*sections_of("class", audited=False), extra]
+    every = [*sections_of("class", audited=False)[:1], extra]
     monkeypatch.setattr("annomodels.reporting.page.sections_of", lambda *_, **__: every)
     html = am.report(crowd, tmp_path / "r.html").read_text("utf-8")
     assert "<section id=extra" in html
@@ -74,4 +72,4 @@ def test_a_most_confused_pair_is_named_only_if_it_stands_out(part, low, high, na
 
 
 def test_of_many_pairs_of_labels_none_stands_out(budget_pages):
-    assert "confused pair" not in budget_pages["41 classes"].read_text("utf-8")
+    assert "confused pair" not in budget_pages["14 classes"].read_text("utf-8")

@@ -1,7 +1,5 @@
 """The page on a streamed fit: what it counts is what a fit in memory counts."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

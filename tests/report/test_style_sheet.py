@@ -1,7 +1,5 @@
 """The colours of the page: enough contrast, light and dark (WCAG 2.1, 1.4.3 and 1.4.11)."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

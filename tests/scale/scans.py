@@ -1,7 +1,5 @@
 """Labels of a crowd, scanned into small blocks, and what a fit of them wrote."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

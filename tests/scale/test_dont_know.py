@@ -1,18 +1,16 @@
 """Labels that are not classes, and annotation ids, in scans: as reading into memory takes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scans import in_blocks
 
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.scale.scanned import Scanned
+from tests.scale.scans import in_blocks
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,5 @@
 """A streamed fit gives the numbers of a fit in memory, and keeps nothing of the items there."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scans import crowd, in_blocks, truths
 
 import annomodels as am
 from annomodels.engines.source.blocks import Stored
@@ -18,6 +15,7 @@ from annomodels.io.writing import OutputError
 from annomodels.scale import files
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.trust.convergence import fit_findings
+from tests.scale.scans import crowd, in_blocks, truths
 
 RUN: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 10, "seed": 3, "extend": False}
 MODELS = ["hierarchical", "dawid-skene", "class-conditional", "one-coin", "mace", "pooled"]

@@ -1,7 +1,5 @@
 """The memory of a scan does not grow with the labels (time: benchmarks/linear.py)."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

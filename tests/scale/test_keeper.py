@@ -1,7 +1,5 @@
 """Temporary folders go with their process, also when that was killed."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

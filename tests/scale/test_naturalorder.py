@@ -1,7 +1,5 @@
 """Keys of bytes sort as names do."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 from hypothesis import given

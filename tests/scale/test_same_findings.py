@@ -1,7 +1,5 @@
 """A scan says the same as a file in memory: labels that never differ, and decimal commas."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A scan gives what reading gives: the same codes and names, whatever the files look like."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path
@@ -430,6 +428,7 @@ def test_a_lack_of_room_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch
     assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
 
 
+@pytest.mark.few("reading")
 @pytest.mark.parametrize("stage", ["reading", "sorting"])
 def test_an_interrupted_scan_leaves_nothing(tmp_path, monkeypatch, stage):
     """Ctrl-C is the same in a query, which runs outside Python, as anywhere else."""

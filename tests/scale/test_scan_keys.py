@@ -1,7 +1,5 @@
 """A scan names items by several columns, and refuses repeats, as reading does."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A stack of a scan is the stack of the same labels in memory, in memory that does not grow."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -11,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scans import crowd, in_blocks, truths
 
 import annomodels as am
 from annomodels.engines import stacking
@@ -21,6 +18,7 @@ from annomodels.fitting.run import default_model
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.gold import wrong_interval
 from annomodels.summaries.trust.convergence import fit_findings
+from tests.scale.scans import crowd, in_blocks, truths
 
 pytestmark = pytest.mark.slow
 
@@ -120,14 +118,12 @@ class Away(Remote):
         return list(promises)
 
 
-def test_blocks_are_read_where_the_calls_are(both: tuple[am.Fit, am.Fit], data: Scanned) -> None:
-    found = am.fit(data, executor=Away(), **RUN)
+@pytest.mark.parametrize("model", ["stack", "hierarchical"])
+def test_blocks_are_read_where_the_calls_are(model: str, data: Scanned) -> None:
+    short = {**RUN, "draws": 6, "warmup": 4}
+    here, away = (am.fit(data, model, executor=each, **short) for each in (None, Away()))
     for name in ("prevalence", "confusion"):
-        draws, reference = (fit.tree["posterior"][name].values for fit in (found, both[0]))
-        assert np.array_equal(draws, reference)
-    pd.testing.assert_frame_equal(truths(found), truths(both[0]))
-    here, away = (am.fit(data, "hierarchical", executor=each, **RUN) for each in (None, Away()))
-    assert np.array_equal(*(fit.tree["posterior"]["confusion"].values for fit in (here, away)))
+        assert np.array_equal(*(fit.tree["posterior"][name].values for fit in (here, away)))
     pd.testing.assert_frame_equal(truths(away), truths(here), rtol=1e-9)
 
 

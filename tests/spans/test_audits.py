@@ -1,7 +1,5 @@
 """Intervals of precision, recall and F1 from an audit of documents."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Marks that overlap form groups; what a coder marked in a group is one answer."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

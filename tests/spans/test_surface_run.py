@@ -1,7 +1,5 @@
 """The commands on a project of spans, as a new user gives them, and the page in a browser."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Gold spans in the formats of tools: every file is read again to the same spans."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

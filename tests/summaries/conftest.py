@@ -1,7 +1,6 @@
 """Made-up labels and a small NumPy Gibbs sampler, independent of the package's engines."""
 
-from __future__ import annotations
-
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,6 @@ class World(NamedTuple):
 
 
 def matrix(accuracy: float, n_labels: int) -> np.ndarray:
-    """One-coin confusion matrix."""
     out = np.full((n_labels, n_labels), (1 - accuracy) / (n_labels - 1))
     np.fill_diagonal(out, accuracy)
     return out
@@ -141,21 +139,10 @@ def exact_tree(data: Annotations, prevalence, confusion, engine="gibbs", copies=
     return conform(raw, data, MODEL if theta.ndim == 3 else MODELS["pooled"]())
 
 
-class Tools(NamedTuple):
-    """Makers of data and trees."""
-
-    world: Any = staticmethod(make_world)
-    annotate: Any = staticmethod(annotate)
-    coded: Any = staticmethod(coded)
-    matrix: Any = staticmethod(matrix)
-    gibbs: Any = staticmethod(run_gibbs)
-    exact: Any = staticmethod(exact_tree)
-
-
 @pytest.fixture(scope="session")
-def make() -> Tools:
-    """Makers of worlds, labels and trees."""
-    return Tools(make_world, annotate, coded, matrix, run_gibbs, exact_tree)
+def make() -> SimpleNamespace:
+    makers = {"world": make_world, "gibbs": run_gibbs, "exact": exact_tree}
+    return SimpleNamespace(**makers, annotate=annotate, coded=coded, matrix=matrix)
 
 
 @pytest.fixture(scope="session")

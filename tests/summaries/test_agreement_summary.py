@@ -1,7 +1,5 @@
 """Coefficients beside what a model implies."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

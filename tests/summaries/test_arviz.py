@@ -1,7 +1,5 @@
 """ArviZ works on what `fit.to_arviz()` hands out, and its numbers are those of our tables."""
 
-from __future__ import annotations
-
 import arviz as az
 import numpy as np
 import pytest

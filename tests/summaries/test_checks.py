@@ -1,7 +1,5 @@
 """The verdict: what makes it worse, and the sentences that say so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

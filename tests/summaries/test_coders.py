@@ -1,7 +1,5 @@
 """Coders: formulas on known matrices, kinds on simulated crowds."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

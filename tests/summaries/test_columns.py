@@ -1,7 +1,5 @@
 """Columns: declared once, and written the same way on the page, in notebooks and terminals."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The list of contested items: what it promises, and that chance has no say in it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import logsumexp

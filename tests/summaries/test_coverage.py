@@ -1,7 +1,5 @@
 """Accuracy against coverage, and calibration on truth that was held back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

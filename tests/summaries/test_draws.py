@@ -1,7 +1,5 @@
 """Draws, class probabilities and replicates against enumeration."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Priors from an earlier fit: two batches one after the other say what both at once say."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

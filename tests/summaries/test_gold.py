@@ -1,7 +1,5 @@
 """The gold standard against computation by hand and on simulated data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

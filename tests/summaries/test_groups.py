@@ -1,7 +1,5 @@
 """Groups of coders side by side."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

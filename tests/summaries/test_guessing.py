@@ -1,7 +1,5 @@
 """Who guesses among many classes is found, though a confusion matrix is then mostly prior."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -24,8 +22,9 @@ def crowd(classes: int, items: int, seed: int) -> am.Annotations:
     return am.Annotations.from_records(rows)
 
 
+@pytest.mark.slow
 def test_pure_guessers_are_no_good_coders_on_many_classes() -> None:
-    data = crowd(30, 120, 1)
+    data = crowd(20, 120, 1)
     fit = am.fit(data, "hierarchical", chains=2, draws=200, warmup=200, seed=1, extend=False)
     table = fit.coders().table.set_index("coder")
     assert table.loc[["c10", "c11"], "kind"].tolist() == ["spammer", "spammer"]

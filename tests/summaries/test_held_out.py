@@ -1,7 +1,5 @@
 """Leaving out items and labels: against refits, against ArviZ, against Carpenter's figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Results do not depend on the order of rows, coders or labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Items: the entropy identity, quadrants, and what the flag of ambiguity is worth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -12,7 +10,6 @@ from annomodels.summaries.skills import entropy_bits
 
 
 def auc(score, positive):
-    """Area under the ROC curve."""
     rank = rankdata(score)
     n1, n0 = positive.sum(), (~positive).sum()
     return (rank[positive].sum() - n1 * (n1 + 1) / 2) / (n1 * n0)

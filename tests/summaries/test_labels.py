@@ -1,7 +1,5 @@
 """The label scheme: tables of the crowd, confused labels, and what merging does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

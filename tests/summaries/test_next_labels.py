@@ -1,7 +1,5 @@
 """Which labels to ask for next: gains against enumeration, spending, and what it brings."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

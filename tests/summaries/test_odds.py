@@ -1,7 +1,5 @@
 """Sharing log-odds out among labels where items have states besides their truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

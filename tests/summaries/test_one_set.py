@@ -1,7 +1,5 @@
 """One set of numbers: head, tables, plan and files of a fit never disagree."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Files of a run tell one story: of intervals, of items, of coders, and in the methods."""
 
-from __future__ import annotations
-
 import csv
 import re
 
@@ -32,7 +30,7 @@ def run(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     made = am.simulate(items=150, coders=15, **CROWDS[request.param])
     made.annotations.to_frame().to_csv(folder / "votes.csv", index=False)
-    short = ["--draws", "150", "--sampler", "warmup=100", "--chains", "2", "-q"]
+    short = ["--draws", "150", "--sampler", "warmup=100", "--chains", "2", "-q", "--no-report"]
     out = folder / "out"
     assert main(["run", str(folder / "votes.csv"), "-o", str(out), "--seed", "1", *short]) == 0
     tables = {}

@@ -1,7 +1,5 @@
 """The next label of an item: by hand, with a label left out, and against labels held out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

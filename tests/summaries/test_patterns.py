@@ -1,10 +1,5 @@
 """Faults of a crowd that have a name: found where they are, with whom, and nowhere else."""
 
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,13 +7,9 @@ import annomodels as am
 from annomodels.summaries.items import to_decide
 from annomodels.summaries.trust.findings import REVIEW, Finding
 from annomodels.summaries.trust.patterns import consensus, patterns
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks import crowds
 
 pytestmark = pytest.mark.slow
-
-sys.path.pop(0)
 
 SETS = 12
 

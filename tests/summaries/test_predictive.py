@@ -1,7 +1,5 @@
 """Posterior predictive checks: silent when the model is true, loud when it is not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Prior against data: named where most coders take a class for another, and nowhere else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

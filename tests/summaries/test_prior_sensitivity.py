@@ -1,7 +1,5 @@
 """What other priors would change: against fits with such priors, and for every model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import beta, dirichlet, lognorm

@@ -1,7 +1,5 @@
 """Findings with a cause: each on made-up labels that have the fault, and on those that have not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The verdict on a result: warnings have a size and a consequence, the worst stands first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

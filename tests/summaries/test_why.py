@@ -1,7 +1,5 @@
 """Contributions of coders and prevalence add up to the posterior log-odds, draw by draw."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
