@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.columns import percent
-from annomodels.data.validation import all_numbers, counted, is_blank, some
+from annomodels.data.validation import all_numbers, counted, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.many import files_in
@@ -162,14 +162,14 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
         what = "The JSON holds lists or values, not records: they name neither items nor coders."
         return what, _export()
     table = source.table
-    columns = columns_in(table)[0]
+    every = sampled(table)
+    columns, lists = columns_in(every)
     columns = [one for one in columns if not one.sums_up]
     coders = {one.name for one in coders_in(columns)}
     called = [
         one for one in columns if one.has(CODER) and not one.has(LABEL)
         and (one.name in coders or not 1 < one.distinct < len(one.cells))
     ]  # fmt: skip
-    every = [Column(name, cells[:ROWS]) for name, cells in table.columns.items()]
     summed = [one.name for one in every if one.has(STATISTICS) and all_numbers(one.filled)]
     marked = [one.name for one in every if one.holds_marks]
     if len(values) == len(table) == 1:
@@ -198,7 +198,7 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     if any(wide(columns, Said())) or (len(table) < _FEWEST and not source.is_json):
         return "", ""
     deep = [one.name for one in every if one.filled and not one.is_plain]
-    deep += [one.name for one in columns_in(table)[1] if one.is_plain]
+    deep += [one.name for one in lists if one.is_plain]
     within = [path for value in values[:_LOOKED_INTO] for path in paths_in(value)]
     within = [path for path in within if Column(path.split(".")[-1], ()).has(CODER)]
     if not called and within:
@@ -393,7 +393,8 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
         return
     if "columns" not in given and no_header(table):
         return
-    columns, lists = columns_in(table)
+    every = sampled(table)
+    columns, lists = columns_in(every)
     absent = {
         role
         for role in ("item", "coder", "label")
@@ -405,19 +406,19 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     if len(places_in(table.header)) > 1 or counts_in(table) is not None:
         return  # each mark in a text repeats the text, so a search would find other items
     if not given.get("label"):
-        yield from _in_cells(table)
+        yield from _in_cells(every)
         yield from ({"label": one.name} for one in lists if places_of(one.filled))
     said = Said.of(given)
     for one in readings(free, said):
         yield from one.options(said)
 
 
-def _in_cells(table: Table) -> Iterator[dict[str, object]]:
-    for name, whole in table.columns.items():
-        cells = [cell for cell in whole[:ROWS] if not is_blank(cell)]
-        held = cells if cells and isinstance(cells[0], (list, dict)) else ()
+def _in_cells(columns: Sequence[Column]) -> Iterator[dict[str, object]]:
+    for one in columns:
+        name, cells = one.name, one.filled
+        held: Any = cells if cells and isinstance(cells[0], (list, dict)) else ()
         keys = [k for c in held for k in keys_of(c if isinstance(c, list) else [c], 1)]
-        judges = Column(name, ()).has(CODER | JUDGES)
+        judges = one.has(CODER | JUDGES)
         if cells and all(is_list_of(cell, dict) for cell in cells):
             who = [k for k in dict.fromkeys(keys) if Column(k, ()).has(CODER)]
             who += [k for k in dict.fromkeys(keys) if judges and Column(k, ()).has(SYSTEM)]
@@ -425,7 +426,7 @@ def _in_cells(table: Table) -> Iterator[dict[str, object]]:
                 yield {"label": name, "coder": key}
         elif cells and all(isinstance(cell, dict) and cell for cell in cells):
             shown = [key for key, n in Counter(keys).items() if 2 * n > len(cells)]
-            votes = [Column("", [cell.get(key) for cell in cells]) for key in shown[:_COMPARED]]
+            votes = [Column("", [cell.get(key) for cell in held]) for key in shown[:_COMPARED]]
             plain = not any(is_asked(key) for key in shown)
             if len(shown) > 1 and plain and (judges or agree(votes) >= SURE_GAIN):
                 yield {"label": name}
@@ -435,10 +436,13 @@ def _in_cells(table: Table) -> Iterator[dict[str, object]]:
                 yield {"label": name}
 
 
-def columns_in(table: Table) -> tuple[list[Column], list[Column]]:
+def sampled(table: Table) -> list[Column]:
+    return [Column(name, cells[:ROWS]) for name, cells in table.columns.items()]
+
+
+def columns_in(every: Sequence[Column]) -> tuple[list[Column], list[Column]]:
     """Return columns with plain cells, and list columns with labels of several coders."""
-    columns = [Column(n, cells[:ROWS]) for n, cells in table.columns.items() if n.strip()]
-    columns = [one for one in columns if one.filled]
+    columns = [one for one in every if one.name.strip() and one.filled]
     lists = [one for one in columns if str(one.filled[0])[:1] == "["]
     plain = [one for one in columns if one.is_plain]
     return plain[:200], [one for one in lists if one.has(LABEL) or one.has(CODER)]

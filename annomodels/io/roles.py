@@ -41,6 +41,7 @@ from annomodels.io.words import (
     is_derived,
     is_truth,
     joint,
+    kinds_of,
 )
 
 ROWS = 5_000  # maximum rows that are analyzed
@@ -129,10 +130,10 @@ def readings(columns: Sequence[Column], said: Said) -> list[Reading]:
 def structure(item: Codes, coder: Codes) -> tuple[float, float, float]:
     """Return the proportions of rows of shared items and repeated rows, and coders per row."""
     width = int(coder.max(initial=0)) + 1
-    pairs = np.unique(item * width + coder)
+    pairs = kinds_of(item * width + coder)
     coders = np.bincount(pairs // width, minlength=int(item.max(initial=0)) + 1)
     n = max(len(item), 1)
-    return float((coders[item] > 1).mean()), 1 - len(pairs) / n, len(set(coder.tolist())) / n
+    return float((coders[item] > 1).mean()), 1 - len(pairs) / n, len(kinds_of(coder)) / n
 
 
 def gain(item: Codes, coder: Codes, label: Codes) -> float:
@@ -258,7 +259,7 @@ def _tells(one: Column, other: Column) -> bool:
     """Return True if a column determines another one with fewer distinct values."""
     if other.distinct >= one.distinct:
         return False
-    return len(np.unique(joint(one.codes, other.codes))) == len(np.unique(one.codes))
+    return len(kinds_of(joint(one.codes, other.codes))) == len(kinds_of(one.codes))
 
 
 def keys_in(rest: Sequence[Column], label: str | None) -> list[Column]:
@@ -290,7 +291,7 @@ def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Colu
             key = part
             break
     known = all(one.names_items for one in key)
-    pairs, kinds = (1 - repeats) * len(item), len(np.unique(item))
+    pairs, kinds = (1 - repeats) * len(item), len(kinds_of(item))
     if covered < 0.02 or (not known and (not coder.names_coders or pairs < _LABELS * kinds)):
         return None  # enough columns of any kind distinguish all rows
     item = joint(*(one.codes for one in key))
@@ -303,7 +304,7 @@ def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Colu
 
 def _crosses(item: Codes, parts: Codes, coder: Codes) -> bool:
     """Return True if coders share the parts of an item; an answer would separate them."""
-    sizes = [len(np.unique(joint(one, coder))) - len(np.unique(one)) for one in (item, parts)]
+    sizes = [len(kinds_of(joint(one, coder))) - len(kinds_of(one)) for one in (item, parts)]
     return sizes[1] >= sizes[0]
 
 
@@ -319,7 +320,7 @@ def grown(
     score = COVERED * covered + REPEATED * repeats
     while repeats > 0 and len(more) < _WIDEST - (repeats <= UNIQUE):
         found = []
-        shared = round((1 - repeats) * len(item)) - len(np.unique(item))
+        shared = round((1 - repeats) * len(item)) - len(kinds_of(item))
         for n, one in enumerate(names):
             if one in more:
                 continue
@@ -417,7 +418,7 @@ def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
     pairs += [(a, b) for a in known for b in rest if a.distinct * b.distinct == len(a.cells)]
     for pair in [] if unique else pairs:
         codes = joint(*(one.codes for one in pair))
-        found += [pair] if len(np.unique(codes)) == len(codes) else []
+        found += [pair] if len(kinds_of(codes)) == len(codes) else []
     nearly = sorted(known, key=lambda one: -one.distinct)[:1]
     return [*found, *((one,) for one in nearly if (one,) not in found)][:3]
 

@@ -276,6 +276,8 @@ def _adds_up(
     numbers: Mapping[str, Sequence[int]], run: Sequence[str], total: Sequence[int]
 ) -> bool:
     columns = [numbers[name] for name in run]
+    if sum(column[0] for column in columns) != total[0]:
+        return False
     rows = zip(*columns, strict=True)
     if not all(sum(row) == whole for row, whole in zip(rows, total, strict=True)):
         return False

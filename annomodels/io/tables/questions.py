@@ -14,7 +14,7 @@ from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, 
 from annomodels.errors import Option, Problem, meant
 from annomodels.io.tables.columns import known_column, named_column
 from annomodels.io.tables.keys import Key
-from annomodels.io.words import Codes, Column, is_called, joint
+from annomodels.io.words import Codes, Column, is_called, joint, kinds_of
 
 if TYPE_CHECKING:
     from annomodels.io.tables.table import Table
@@ -144,7 +144,7 @@ def tag_in(cell: object) -> str:
 
 def _varies(group: Codes, label: Codes) -> bool:
     """Return True if any group has several values."""
-    return len(np.unique(joint(group, label))) > len(np.unique(group))
+    return len(kinds_of(joint(group, label))) > len(kinds_of(group))
 
 
 def about_coders(coder: Codes, label: Codes, fewest: int = FEWEST) -> bool:
