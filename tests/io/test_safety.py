@@ -353,6 +353,20 @@ class Name(str):
     __hash__ = str.__hash__
 
 
+def test_ragged_rows_are_counted_and_not_kept() -> None:
+    """Of rows that do not fit, only the places are kept: a long file of them fills no memory."""
+    import tracemalloc
+
+    text = "item,coder,label\n" + "t,c,a,b,c\n" * 200_000
+    tracemalloc.start()
+    found = table.from_records(rows := table.TextRows(text, "votes.csv"), lambda: rows.lines, "x")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [problem.code for problem in found.problems] == ["ragged"]
+    assert found.problems[0].what.startswith("200,000 rows of 5 cells where the header has 3")
+    assert most < 60_000_000
+
+
 def test_columns_are_not_compared_with_each_other() -> None:
     """The work of a wide table grows with its columns, not with their square."""
 

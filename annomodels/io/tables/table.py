@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice, zip_longest
+from itertools import compress, islice, zip_longest
 from typing import Any
 
 from annomodels.data.validation import (
+    SHOWN,
     all_numbers,
     at_rows,
     check_hashable,
@@ -311,8 +312,8 @@ def from_records(
     if body.header is None:
         what, remedy = "The file contains only blank lines.", "Export the labels again."
         return Table({}, [], source, [Problem(what, source, remedy, code="empty")])
-    header, cells, odd, numbers = body.header, body.columns, body.odd, lines()
-    if body.is_single and not odd:
+    header, cells, numbers = body.header, body.columns, lines()
+    if body.is_single and not body.odd:
         what = f"The table has only one column, {header[0][:60]!r}."
         remedy = "Separate item, coder and label by commas, semicolons, tabs or bars (|)."
         if len(header[0].split()) > 1:
@@ -322,17 +323,15 @@ def from_records(
     if not len(table):
         what = "The table has a header but no row below it."
         table.problems.append(Problem(what, source, "Export the labels again.", code="no-rows"))
-    wider = sum(len(row) == len(header) + 1 for row in odd.values())
-    if names is None and wider == len(table) > 0 and not body.is_cut:
-        # tables written by R have no header for the row names
-        header = ["", *header]
-        cells, odd = [list(column) for column in zip(*odd.values(), strict=True)], {}
+    is_of_r = names is None and body.beyond is not None and len(table) > 0 and not body.is_cut
+    if is_of_r and body.beyond is not None:  # R writes no header for the row names
+        header, cells = ["", *header], [*cells, body.beyond]
     table.header_row = 0 if names is not None else numbers[body.at]
     if body.n_headers > 1:
         example = next(name for name in header if JOINED in name)
         table.notes.append(f"Two rows name the columns; they are joined, as in {example!r}.")
-    if odd:
-        if table.header_row and (place := _header_below(header, cells, odd)):
+    if body.odd and not is_of_r:
+        if table.header_row and (place := _header_below(header, cells, body.first)):
             row = table.rows[place]
             what = f"The header seems to be in row {row}, below other rows."
             remedy = f"Skip the rows above it: {Option('skip_rows', row - 1)}."
@@ -343,7 +342,7 @@ def from_records(
                 source,
                 [Problem(what, source, remedy, options=options, code="header-below")],
             )
-        cells = _mended(table, cells, odd, header, delimiter)
+        cells = _mended(table, body, delimiter)
     gap = next((n for n, name in enumerate(header) if n and not name and not any(cells[n])), 0)
     if gap and not {*header[:gap]}.isdisjoint({*header[gap:]} - {""}):
         header, cells = header[:gap], cells[:gap]
@@ -375,7 +374,7 @@ def name_all(size: int, *names: str) -> str:
 
 
 class _Body:
-    """Columns of the rows so far; rows of another width are kept in `odd`."""
+    """Columns of the rows so far, and places of the rows of another width."""
 
     def __init__(self, names: Sequence[str] | None) -> None:
         self.header: list[str] | None = None
@@ -383,7 +382,12 @@ class _Body:
         self.n_headers = 1  # number of header rows
         self.is_single = False
         self.columns: list[list[str]] = []
-        self.odd: dict[int, list[str]] = {}  # by index in the columns
+        self.odd = 0  # number of rows of another width
+        self.short, self.broken = array("q"), array("q")  # by index in the columns
+        self.widths: set[int] = set()  # of short and broken rows
+        self.marks = {*DELIMITERS}  # delimiters in the first cell of all broken rows
+        self.first: dict[int, list[str]] = {}  # of the rows of another width
+        self.beyond: list[str] | None = []  # last cells, if each row has one more than the header
         self._taken = array("q")
         self._seen = 0
         if names is not None:
@@ -409,14 +413,37 @@ class _Body:
             self._begin(both or rows[0])
             rows, numbers = rows[self.n_headers :], numbers[self.n_headers :]
         width = len(self.columns)
-        if set(map(len, rows)) - {width}:
-            odd = {n: row for n, row in enumerate(rows) if len(row) != width}
-            self.odd |= {len(self._taken) + n: row for n, row in odd.items()}
-            rows = [[""] * width if n in odd else row for n, row in enumerate(rows)]
+        widths = set(map(len, rows))
+        if widths - {width + 1}:
+            self.beyond = None
+        elif self.beyond is not None:
+            self.beyond += [row[-1] for row in rows]
+        if widths - {width}:
+            rows = [
+                row if len(row) == width else self._fitted(n, row)
+                for n, row in enumerate(rows, len(self._taken))
+            ]
         self._taken.extend(numbers)
         for column, cells in zip(self.columns, zip(*rows, strict=True), strict=False):
             known: dict[str, str] = {}  # equal cells share one string
             column += map(known.setdefault, cells, cells)
+
+    def _fitted(self, place: int, row: list[str]) -> list[str]:
+        """Return a row of another width as one of the right width; note where it was."""
+        width = len(self.columns)
+        self.odd += 1
+        if place < _LOOKED_AT:
+            self.first[place] = row
+        if not any(row[width:]):  # spreadsheets leave trailing empty cells
+            row = row[:width]
+        if len(row) == 1 or len(row) > width:
+            self.broken.append(place)
+            self.marks = {mark for mark in self.marks if mark in row[0]}
+        elif len(row) < width:
+            self.short.append(place)
+        if len(row) != width:
+            self.widths.add(len(row))
+        return [*row, *[""] * width][:width]
 
     def rows(self, numbers: Sequence[int]) -> Sequence[int]:
         taken = self._taken
@@ -431,47 +458,42 @@ def stripped(header: Sequence[str]) -> list[str]:
     return names if len(set(names)) == len(set(header)) else list(header)
 
 
-def _mended(
-    table: Table,
-    cells: Sequence[list[str]],
-    odd: Mapping[int, list[str]],
-    header: Sequence[str],
-    delimiter: str,
-) -> list[list[str]]:
+def _mended(table: Table, body: _Body, delimiter: str) -> list[list[str]]:
     """Pad short rows, and drop other rows of the wrong width if they are few."""
-    width, source, lines = len(header), table.source, table.rows
-    # spreadsheets leave trailing empty cells
-    found = {n: row if any(row[width:]) else row[:width] for n, row in odd.items()}
-    short = [n for n, row in found.items() if 1 < len(row) < width]
-    broken = [n for n, row in found.items() if len(row) == 1 or len(row) > width]
-    if short:
-        last = some(header[min(len(found[n]) for n in short) :])
-        where = "all rows" if len(short) == len(lines) else at_rows("", [lines[n] for n in short])
+    cells, width, source, lines = body.columns, len(body.columns), table.source, table.rows
+    if body.short:
+        last = some(body.header[min(body.widths - {1}) :]) if body.header else ""
+        is_all = len(body.short) == len(lines)
+        where = "all rows" if is_all else _places("", lines, body.short)
         table.notes.append(
-            f"{counted(len(short), 'row')} of {source} with fewer cells than the header; the "
+            f"{counted(len(body.short), 'row')} of {source} with fewer cells than the header; the "
             f"missing cells are read as empty: {last} ({where})."
         )
-    few = len(broken) * FEW <= len(lines)
-    where = at_rows(source, [lines[n] for n in broken])
-    if broken and few and not delimiter:
+    if not body.broken:
+        return cells
+    few = len(body.broken) * FEW <= len(lines)
+    where = _places(source, lines, body.broken)
+    if few and not delimiter:
         table.notes.append(f"Not read: cells to the right of the last named column ({where}).")
-        broken = []
-    elif broken and few:
+        return cells
+    if few:
         table.notes.append(
             f"Left out because their cells do not fit the {width} columns (perhaps a delimiter "
             f"that is not quoted): {where}."
         )
-    elif broken:
-        rows = {lines[n]: found[n] for n in broken}
-        table.problems.append(_ragged(rows, width, source, delimiter))
-    for n, row in found.items():
-        for column, cell in zip(cells, row, strict=False):
-            column[n] = cell
-    if not broken:
-        return list(cells)
-    wrong = set(broken)
-    table.rows = [line for n, line in enumerate(lines) if n not in wrong]
-    return [[cell for n, cell in enumerate(column) if n not in wrong] for column in cells]
+    else:
+        table.problems.append(_ragged(body, where, delimiter))
+    kept = bytearray(b"\1") * len(lines)
+    for n in body.broken:
+        kept[n] = 0
+    table.rows = [*compress(lines, kept)]
+    return [[*compress(column, kept)] for column in cells]
+
+
+def _places(source: str, lines: Sequence[int], places: Sequence[int]) -> str:
+    """Format rows; only those that are named are looked up."""
+    named = [lines[n] for n in places[:SHOWN]]
+    return at_rows(source, [*named, *[0] * (len(places) - len(named))])
 
 
 def _header_below(
@@ -494,19 +516,16 @@ def _header_below(
     return None
 
 
-def _ragged(rows: Mapping[int, Sequence[str]], width: int, source: str, delimiter: str) -> Problem:
-    widths = sorted(set(map(len, rows.values())))
-    one = counted(len(rows), "row")
+def _ragged(body: _Body, where: str, delimiter: str) -> Problem:
+    width = len(body.columns)
+    widths = sorted(n for n in body.widths if n == 1 or n > width)
+    one = counted(len(body.broken), "row")
     what = f"{one} of {' or '.join(map(str, widths[:4]))} cells where the header has {width}."
-    other = [
-        word
-        for mark, word in DELIMITERS.items()
-        if mark != delimiter and all(mark in cell for row in rows.values() for cell in row[:1])
-    ]
+    other = [word for mark, word in DELIMITERS.items() if mark in body.marks - {delimiter}]
     remedy = "Quote cells that contain the delimiter, or fill in the missing cells."
     if not delimiter:
         remedy = "Give every column a name, or empty the cells to the right of the named columns."
     elif other and widths[-1] == 1:
         remedy = f"These rows seem separated by a {other[0]}, the header by a "
         remedy += f"{DELIMITERS.get(delimiter, repr(delimiter))}: use one delimiter."
-    return Problem(what, at_rows(source, list(rows)), remedy, code="ragged")
+    return Problem(what, where, remedy, code="ragged")
