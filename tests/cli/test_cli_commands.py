@@ -10,11 +10,11 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from annomodels.cli.breakdown import CONVENTIONS
 from packaging.requirements import Requirement
 
 import annomodels as am
 from annomodels.cli import installed
+from annomodels.cli.commands.labels import CONVENTIONS
 from annomodels.coefficients.agreement import Convention
 from tests.cli.rows import rows_of
 
