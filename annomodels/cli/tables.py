@@ -280,7 +280,7 @@ def loaded(path: str) -> Any:
 
 
 def note_audit(path: str) -> None:
-    """Say on stderr that a fit is older than the tables beside it, which tell of an audit."""
+    """Note on stderr if the tables next to a fit are from a later audit."""
     saved = Path(path) / "fit.nc" if Path(path).is_dir() else Path(path)
     if saved.name == "fit.nc" and saved.with_name(ESTIMATE).is_file():
         note(f"{saved} is from before the audit, and the tables beside it from after.")

@@ -26,7 +26,7 @@ Kind = Literal[
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
 Paper = Literal["", "all", "flagged"]
-"""What paper has of a table: the rows visible at once, all rows, or those of coders to act on."""
+"""Rows of a table on paper: the visible rows, all rows, or those of coders to act on."""
 
 MOST = 200  # rows of a table
 PAGE = 12  # rows visible at once

@@ -120,6 +120,23 @@ def test_code_is_compiled_once_for_data_of_any_size(monkeypatch):
     assert len(made) == 2
 
 
+@pytest.mark.slow
+def test_nothing_is_left_to_compile_while_a_time_limit_runs():
+    import pymc as pm
+
+    with pm.Model() as model:
+        pm.HalfNormal("x")
+    with compiled.repeatable():
+        code = compiled.compile_model(model, {"x_log__": np.zeros(())})
+    for function in code:
+        assert len(function.loops.signatures) == 1
+    total, gradient = code.density.at({})(np.array([0.7]))
+    x = np.exp(0.7)  # log density of a half-normal variable on the log scale
+    assert float(total) == pytest.approx(0.5 * np.log(2 / np.pi) - x**2 / 2 + 0.7)
+    assert gradient == pytest.approx([1 - x**2])
+    assert code.variables.at({})(np.array([0.7]))[0] == pytest.approx(x)
+
+
 def test_a_start_of_another_shape_is_refused():
     import pymc as pm
 

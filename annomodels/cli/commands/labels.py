@@ -1,4 +1,4 @@
-"""What labels show without a fit: ``annomodels check`` and ``annomodels agree``."""
+"""Commands for labels without a fit: ``annomodels check`` and ``annomodels agree``."""
 
 from __future__ import annotations
 

@@ -108,7 +108,10 @@ def compile_model(pymc_model: PyMCModel, point: Mapping[str, AnyArray]) -> Code:
         )
         loops = made.vm.jit_fn
         loops.targetoptions["nogil"] = True  # chains run in threads
-        return Function(loops, [shared.name for shared in made.get_shared()])
+        shared = made.get_shared()
+        # numba compiles at the first call: here, where the flags are set and no time limit runs
+        loops(_flat(point), *(each.get_value(borrow=True) for each in shared))
+        return Function(loops, [each.name for each in shared])
 
     shown = pymc_model.replace_rvs_by_values(pymc_model.unobserved_RVs)
     return Code(function([logp, gradient]), function(shown))
