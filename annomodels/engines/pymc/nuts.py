@@ -131,11 +131,7 @@ def bound_concentrations(pymc_model: PyMCModel, names: Collection[str]) -> None:
 
 
 def sample(
-    code: CompiledModel,
-    settings: Settings,
-    wanted: Collection[str],
-    *,
-    correlated: bool = False,
+    code: CompiledModel, settings: Settings, wanted: Collection[str], *, correlated: bool = False
 ) -> Drawn:
     """Run nutpie in the background, so that a stop keeps the draws so far."""
     import nutpie
