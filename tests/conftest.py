@@ -198,7 +198,7 @@ def uncompiled():
     """Let PyTensor compute by NumPy: compiling costs seconds, which a few values never pay back."""
     from pytensor import config
 
-    with config.change_flags(mode="FAST_COMPILE"):
+    with config.change_flags(mode="FAST_COMPILE", cxx=""):
         yield
 
 
@@ -220,7 +220,7 @@ def unsampled(monkeypatch: pytest.MonkeyPatch) -> None:
         rng = np.random.default_rng(settings.seed)
         shown = [each for each in model.unobserved_RVs if each.name in wanted]
         outputs = [model.logp(), *model.replace_rvs_by_values(shown)]
-        with config.change_flags(mode="FAST_COMPILE"):
+        with config.change_flags(mode="FAST_COMPILE", cxx=""):
             at = model.compile_fn(outputs, inputs=model.value_vars, on_unused_input="ignore")
             begin = make_initial_point_fn(model=model, overrides=start, return_transformed=True)(0)
             runs = [
