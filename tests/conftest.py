@@ -49,7 +49,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark examples that fit something as slow, and cases that others stand for as calibration."""
+    reduced = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
     for item in items:
+        full = item.get_closest_marker("full")
+        if full is not None:
+            item.add_marker(pytest.mark.calibration)
+            if reduced:
+                item.add_marker(pytest.mark.skip(reason=full.args[0]))
         few = item.get_closest_marker("few")
         if few is not None and item.callspec.id not in few.args:
             item.add_marker(pytest.mark.calibration)

@@ -43,7 +43,6 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
 def outputs():
     """Return the data by media type that each cell shows."""
     import nbformat
@@ -59,30 +58,28 @@ def outputs():
     }
 
 
-def test_every_plot_displays_itself(outputs):
-    assert [name for name, cell in PLOTS.items() if "image/png" not in outputs[cell]] == []
-
-
-def test_every_result_is_html_with_rounded_numbers(outputs):
+def test_every_plot_displays_itself_and_every_result_is_html_with_rounded_numbers():
+    shown = outputs()
+    assert [name for name, cell in PLOTS.items() if "image/png" not in shown[cell]] == []
     for cell in TABLES:
-        html = outputs[cell]["text/html"]
+        html = shown[cell]["text/html"]
         assert "<table" in html, cell
         assert html.count("<tr") <= 80, cell
-    assert [cell for cell in TEXTS if "<p>" not in outputs[cell].get("text/html", "")] == []
-    gold = outputs["fit.gold()"]["text/html"]
+    assert [cell for cell in TEXTS if "<p>" not in shown[cell].get("text/html", "")] == []
+    gold = shown["fit.gold()"]["text/html"]
     assert "12 of 200 rows, least certain first; .table has all." in gold
     assert re.search(r">\d × \w+, \d × \w+", gold)
     assert '<td style="text-align:left">pos</td>' in gold
-    items = outputs["fit.items()"]["text/html"]
+    items = shown["fit.items()"]["text/html"]
     assert "12 of 200 rows, least certain first; .table has all." in items
     assert ">easy</td>" not in items
     assert "hard or contested" not in items
-    assert ">Items</th>" in outputs["am.agreement(grades)"]["text/html"]
-    advice = outputs["am.advise(grades)"]["text/html"]
+    assert ">Items</th>" in shown["am.agreement(grades)"]["text/html"]
+    advice = shown["am.advise(grades)"]["text/html"]
     assert ">Why</th>" in advice
     assert "log-odds" not in advice
-    assert "Verdict: " in outputs["fit.check()"]["text/html"]
-    assert not re.search("green|amber|gr[ae]y", outputs["fit.check()"]["text/html"])
-    alpha = outputs["am.agreement(grades)"]["text/html"]
+    assert "Verdict: " in shown["fit.check()"]["text/html"]
+    assert not re.search("green|amber|gr[ae]y", shown["fit.check()"]["text/html"])
+    alpha = shown["am.agreement(grades)"]["text/html"]
     assert " to " in alpha.split("</thead>")[1]
     assert ">Low</th>" not in alpha

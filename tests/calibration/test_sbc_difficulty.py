@@ -69,7 +69,12 @@ def replication(model, seed):
     return out
 
 
-@pytest.mark.parametrize("kind", MODELS)
+FULL = pytest.mark.full("Compiles for a minute; reduced runs have the model without terms.")
+
+
+@pytest.mark.parametrize(
+    "kind", ["plain", pytest.param("items", marks=FULL), pytest.param("coders", marks=FULL)]
+)
 def test_ranks_are_uniform_and_intervals_cover(kind):
     model = MODELS[kind]
     if kind != "plain":  # the terms are those of the items and coders

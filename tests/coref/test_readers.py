@@ -146,7 +146,7 @@ def test_the_forecast_is_right_on_average(rng):
         assert abs(p[chosen].mean() - came[chosen].mean()) < 4 * error
 
 
-@pytest.mark.calibration
+@pytest.mark.full("Compiles for a minute; reduced runs have the density and intervals that cover.")
 def test_nuts_gives_the_same(rng):
     import nutpie
 

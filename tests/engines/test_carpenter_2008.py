@@ -8,7 +8,6 @@ made unlikely: scales come out smaller than without bounds, and so does the mean
 logits are the most. `BugsLogistic` is that program with truth and difficulty summed out.
 """
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +24,8 @@ pytestmark = [pytest.mark.nuts, pytest.mark.calibration]
 LEAST_ABILITY, MOST_ABILITY = np.array([-1.0, -1.0]), np.array([5.0, 8.0])
 HARDEST = 1.0
 QUANTILES = (0.025, 0.5, 0.975)
-takes_minutes = pytest.mark.skipif(
-    os.environ.get("ANNOMODELS_CALIBRATION") == "reduced",
-    reason="NUTS on 8,000 labels takes minutes; reduced runs have the program on X-rays.",
+takes_minutes = pytest.mark.full(
+    "NUTS on 8,000 labels takes minutes; reduced runs have the program on X-rays."
 )
 
 

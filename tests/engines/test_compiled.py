@@ -167,11 +167,7 @@ np.save(sys.argv[1], fit.tree["posterior"]["prevalence"].values)
 
 
 @pytest.mark.nuts
-@pytest.mark.calibration
-@pytest.mark.skipif(
-    os.environ.get("ANNOMODELS_CALIBRATION") == "reduced",
-    reason="PyTensor compiles all of its functions anew; reduced runs have the flag that matters.",
-)
+@pytest.mark.full("PyTensor compiles its functions anew; reduced runs have the flag that matters.")
 def test_the_first_fit_of_a_machine_draws_as_later_ones_do(tmp_path):
     """Where nothing is compiled yet, other functions are compiled together than afterwards."""
     flags = f"{os.environ.get('PYTENSOR_FLAGS', '')},base_compiledir={tmp_path / 'kept'}"

@@ -27,7 +27,7 @@ def simulated(seed, k, n_items, n_coders, per_item, scale):
     return am.Annotations.from_records(rows, labels=list(range(k))), truth, delta, ability
 
 
-@pytest.mark.calibration
+@pytest.mark.full("Compiles for a minute; reduced runs have ranks under the same model.")
 def test_truth_difficulty_and_ability_are_recovered():
     data, truth, delta, ability = simulated(3, 3, 150, 8, 8, 1.0)
     fit = am.fit(data, "scalar-difficulty", chains=2, draws=400, seed=1)

@@ -53,6 +53,7 @@ def _agree(gibbs, nuts):
     assert np.abs(gap / np.maximum(np.hypot(*errors), 2e-3)).max() < 5
 
 
+@pytest.mark.full("Compiles for a minute; reduced runs have enumeration and ranks of states.")
 def test_gibbs_and_nuts_agree_on_states_of_items():
     # firm priors, so that both engines need few draws
     coders = am.models.HierarchicalDawidSkene(
@@ -71,6 +72,7 @@ def test_gibbs_and_nuts_agree_on_states_of_items():
         assert np.abs(gap).max() < 0.05
 
 
+@pytest.mark.full("Compiles in each fit; reduced runs have enumeration and ranks of spammers.")
 def test_gibbs_and_nuts_agree_on_who_is_a_spammer():
     """Of four coders one answers by habit; broad habits let a compound step change its mind."""
     rng = np.random.default_rng(3)

@@ -1,7 +1,6 @@
 """Abilities of coders regressed on columns about them."""
 
 import math
-import os
 
 import numpy as np
 import pandas as pd
@@ -346,7 +345,7 @@ def test_all_that_is_asked_of_a_fit_is_answered_with_effects(model, tmp_path):
 
 
 @pytest.mark.nuts
-@pytest.mark.calibration
+@pytest.mark.full("Compiles for a minute; reduced runs ask it of draws that are given.")
 def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
     data, table = crowd((0.8, 1.0), 5)
     fit = am.fit(data, SD(coder_covariates=table), chains=2, draws=300, warmup=300, seed=1)
@@ -360,11 +359,7 @@ def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
 
 
 @pytest.mark.nuts
-@pytest.mark.calibration
-@pytest.mark.skipif(
-    os.environ.get("ANNOMODELS_CALIBRATION") == "reduced",
-    reason="36 fits; reduced runs have the densities, one fit, and ranks under scalar difficulty.",
-)
+@pytest.mark.full("36 fits; reduced runs have the densities and ranks under scalar difficulty.")
 @pytest.mark.parametrize("model", [LRE, SD, LND])
 def test_intervals_of_effects_hold_the_truth(model):
     """Two intervals of 95 % for each crowd, of which at most four may miss: .006 that more do."""

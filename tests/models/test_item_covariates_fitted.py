@@ -1,7 +1,6 @@
 """Fits of models whose items' difficulties are regressed on columns, through all that is asked."""
 
 import math
-import os
 
 import numpy as np
 import pytest
@@ -119,8 +118,8 @@ def outcome(fit, effects):
     return table.loc["length"], row, -effects[1] if turned else effects[1]
 
 
-@pytest.mark.calibration
 @pytest.mark.nuts
+@pytest.mark.full("Two models to compile; reduced runs have a fit that regresses coders too.")
 def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
     data, table, hard = crowd((0.8, 1.0), 5)
     fit = am.fit(data, SD(item_covariates=table), chains=2, draws=300, warmup=300, seed=1)
@@ -194,11 +193,7 @@ def test_the_check_says_which_terms_the_labels_cannot_tell():
 
 
 @pytest.mark.nuts
-@pytest.mark.calibration
-@pytest.mark.skipif(
-    os.environ.get("ANNOMODELS_CALIBRATION") == "reduced",
-    reason="30 fits; reduced runs have one fit, and ranks under scalar difficulty.",
-)
+@pytest.mark.full("30 fits; reduced runs have one fit, and ranks under scalar difficulty.")
 def test_intervals_of_effects_hold_the_truth():
     """Two intervals of 95 % for each crowd, of which at most eight may miss: .004 that more do."""
     missed, errors, sds = 0, [], []

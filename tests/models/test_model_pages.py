@@ -56,11 +56,12 @@ def test_an_example_shows_numbers(page):
 
 
 def _marks(page):
-    """Pages whose models are sampled by NUTS only are compiled and take long; one is run daily."""
+    """Pages whose models only NUTS samples take a minute to compile; reduced runs have one."""
     if "gibbs" in MODELS[page.stem].engines:
         return []
-    daily = page.stem == "scalar-difficulty"
-    return [pytest.mark.nuts] if daily else [pytest.mark.nuts, pytest.mark.calibration]
+    if page.stem == "scalar-difficulty":
+        return [pytest.mark.nuts]
+    return [pytest.mark.nuts, pytest.mark.full("Compiles for a minute; reduced runs have a page.")]
 
 
 def _pages():

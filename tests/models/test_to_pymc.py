@@ -211,7 +211,7 @@ def test_it_gives_prior_predictive_labels(data):
 
 
 @pytest.mark.nuts
-@pytest.mark.calibration
+@pytest.mark.full("Compiles for a minute; reduced runs have the densities and labels drawn anew.")
 def test_pymc_samples_it_as_it_is(data):
     import pymc as pm
 

@@ -134,8 +134,7 @@ def test_the_pymc_model_is_the_same_density():
 
 
 @pytest.mark.nuts
-@pytest.mark.slow
-@pytest.mark.calibration
+@pytest.mark.full("Compiles for minutes; reduced runs have densities, enumeration and ranks.")
 def test_gibbs_and_nuts_have_the_same_posterior():
     import pymc as pm
 
