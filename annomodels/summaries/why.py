@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import logsumexp
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -19,7 +20,7 @@ from annomodels.summaries.notes import say
 from annomodels.types import AnyArray, Bools, Floats, Ints
 
 SHOWN = 5
-STATE_DRAWS = 20  # draws for the contributions of coders if items have states
+STATE_DRAWS = 20  # draws for the contributions of all items if items have states
 WORTH_SAYING = 0.5  # log-odds from which the prevalence is listed with the coders
 
 
@@ -44,17 +45,16 @@ def mean_log(draws: Draws, block: int = 64) -> tuple[Floats, Floats]:
 
 def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) -> Evidence:
     """Compute posterior-mean log-odds of one label against another, coder by coder."""
-    # If items have states, a contribution is the fall of the log-odds without the coder.
     begins = runs(data)
     at = np.flatnonzero(begins)
     item, coder = data.item[at].astype(np.int64), data.coder[at].astype(np.int64)
     if draws.states is not None:
-        value, prior = _left_out(draws, data, first, second, np.cumsum(begins) - 1)
-        return Evidence(item, coder, value, prior)
-    log_prevalence, log_confusion = mean_log(draws)
-    for_first = log_confusion[data.coder, first[data.item], data.label]
-    value = for_first - log_confusion[data.coder, second[data.item], data.label]
-    prior = log_prevalence[first] - log_prevalence[second]
+        value, prior = _of_states(draws, data, first, second)
+    else:
+        log_prevalence, log_confusion = mean_log(draws)
+        for_first = log_confusion[data.coder, first[data.item], data.label]
+        value = for_first - log_confusion[data.coder, second[data.item], data.label]
+        prior = log_prevalence[first] - log_prevalence[second]
     return Evidence(item, coder, np.add.reduceat(value, at), prior)
 
 
@@ -65,37 +65,64 @@ def runs(data: Annotations) -> Bools:
     return begins
 
 
-def _left_out(
-    draws: Draws, data: Annotations, first: Ints, second: Ints, part: Ints
-) -> tuple[Floats, Floats]:
-    """Return the mean fall of the log-odds without each coder, and the prior log-odds."""
-    n = int(part[-1]) + 1 if len(part) else 0
-    value, prior = np.zeros(n), np.zeros(data.n_items)
-    owner = np.zeros(n, dtype=np.int64)
-    owner[part] = data.item
+def _of_states(draws: Draws, data: Annotations, first: Ints, second: Ints) -> tuple[Floats, Floats]:
+    """Return the mean part of each label in the log-odds, and the prior log-odds of each item."""
+    value, prior = np.zeros(len(data)), np.zeros(data.n_items)
     kinds = draws.kinds_of(data)
     used = np.unique(np.linspace(0, len(draws) - 1, STATE_DRAWS).astype(int))
     for step in used:
-        share = draws.log_share(int(step), kinds)
-        emission = np.log(np.maximum(draws.emission[step], SMALLEST))
-        truth = draws.truth(step)
-        each = emission[data.coder, :, data.label]
-        of_part = np.zeros((n, share.shape[1]))
-        np.add.at(of_part, part, each)
-        whole = per_item(each, data.starts) + share
-        with_all = _log_odds(whole, truth, first, second)
-        without = _log_odds(whole[owner] - of_part, truth, first[owner], second[owner])
-        value += with_all[owner] - without
-        prior += _log_odds(np.broadcast_to(share, whole.shape), truth, first, second)
+        each = np.log(np.maximum(draws.emission[step], SMALLEST))[data.coder, :, data.label]
+        whole = per_item(each, data.starts)
+        share = np.broadcast_to(draws.log_share(int(step), kinds), whole.shape)
+        truth = np.log(np.maximum(draws.truth(int(step)), SMALLEST)).T
+        path = Path(share, whole, truth[first], truth[second])
+        part = np.einsum("ns,ns->n", path.shift()[data.item], each)
+        missed = path.change - per_item(part, data.starts)
+        value += part + (missed / np.maximum(np.diff(data.starts), 1))[data.item]
+        prior += path.prior
     return value / len(used), prior / len(used)
 
 
-def _log_odds(logp: Floats, truth: Floats, first: Ints, second: Ints) -> Floats:
-    """Return the log-odds of two truths from log weights of the states, shape [row]."""
-    p = np.exp(logp - logp.max(axis=1, keepdims=True)) @ truth
-    rows = np.arange(len(p))
-    out: Floats = np.log(np.maximum(p[rows, first], SMALLEST))
-    return out - np.log(np.maximum(p[rows, second], SMALLEST))
+class Path(NamedTuple):
+    r"""Weights of the states of rows as the weight t of all labels goes from 0 to 1.
+
+    Label n adds to the log-odds of truth a against b (Aumann & Shapley)
+
+    .. math:: \int_0^1 E_{q_a(t)}[\log \theta_{j_n, s, y_n}]
+              - E_{q_b(t)}[\log \theta_{j_n, s, y_n}] \, dt.
+    """
+
+    share: Floats  # log P(state), [row, state]
+    labels: Floats  # log P(labels | state), [row, state]
+    first: Floats  # log P(a | state), [row, state]
+    second: Floats  # log P(b | state), [row, state]
+
+    def shift(self) -> Floats:
+        """Return the integral of q_a(t) - q_b(t), [row, state]."""
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        out = np.zeros_like(self.labels)
+        for t, width in zip((nodes + 1) / 2, weights / 2, strict=True):
+            score = self.share + t * self.labels
+            for sign, truth in ((width, self.first), (-width, self.second)):
+                q = score + truth
+                q = np.exp(q - q.max(axis=1, keepdims=True))
+                out += q * (sign / q.sum(axis=1, keepdims=True))
+        return out
+
+    def log_odds(self, score: Floats) -> Floats:
+        """Return the log-odds of a against b, given log weights of the states."""
+        a, b = logsumexp(score + self.first, axis=1), logsumexp(score + self.second, axis=1)
+        return np.asarray(a - b)
+
+    @property
+    def prior(self) -> Floats:
+        """Log-odds without the labels, [row]."""
+        return self.log_odds(self.share)
+
+    @property
+    def change(self) -> Floats:
+        """What the labels add to the log-odds, [row]."""
+        return self.log_odds(self.share + self.labels) - self.prior
 
 
 def why_text(evidence: Evidence, data: Annotations) -> list[str]:
@@ -135,7 +162,7 @@ PREVALENCE, SUM = "(prevalence)", "(sum)"
 MOST_DRAWS = 500
 BUDGET = 256 * 2**20
 PARTS = ["item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"]
-NODES = 32  # nodes of the Gauss-Legendre rule
+NODES = 16  # nodes of the Gauss-Legendre rule
 
 
 COLUMNS = columns(
@@ -253,29 +280,13 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
 
 
 def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Floats:
-    r"""Attribute the log-odds of an item with states to its labels, [sample, label].
-
-    As the weight t of all labels goes from 0 to 1, label n adds (Aumann & Shapley)
-
-    .. math:: \int_0^1 E_{q_a(t)}[\log \theta_{j_n, s, y_n}]
-              - E_{q_b(t)}[\log \theta_{j_n, s, y_n}] \, dt.
-    """
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    truth = np.stack([draws.truth(sample) for sample in range(len(draws))])
+    """Attribute the log-odds of an item with states to its labels, [sample, label]."""
+    truth = np.log(np.maximum([draws.truth(n) for n in range(len(draws))], SMALLEST))
     share, every = np.log(np.maximum(draws.share, SMALLEST)), logp.sum(axis=1)
-    out = np.zeros(logp.shape[:2])
-    for t, width in zip((nodes + 1) / 2, weights / 2, strict=True):
-        score = share + t * every
-        for sign, k in ((1.0, first), (-1.0, second)):
-            q = score + np.log(np.maximum(truth[:, :, k], SMALLEST))
-            q = np.exp(q - q.max(axis=1, keepdims=True))
-            q /= q.sum(axis=1, keepdims=True)
-            out += sign * width * np.einsum("ds,dns->dn", q, logp)
-    change = log_odds(draws, every, first, second)
-    change -= log_odds(draws, np.zeros_like(every), first, second)
-    left: Floats = change - out.sum(axis=1)  # integration error
-    out += left[:, None] / logp.shape[1]
-    return out
+    path = Path(share, every, truth[:, :, first], truth[:, :, second])
+    out = np.einsum("ds,dns->dn", path.shift(), logp)
+    missed: Floats = path.change - out.sum(axis=1)
+    return np.asarray(out + missed[:, None] / logp.shape[1])
 
 
 def log_odds(draws: Draws, every: Floats, first: int, second: int) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 
 from annomodels.models.states import States, marginals
 from annomodels.summaries.draws import Draws, truth_probabilities
-from annomodels.summaries.why import along_the_path, log_odds
+from annomodels.summaries.why import along_the_path, contributions, log_odds
 
 N_DRAWS, N_CODERS, N_LABELS, N_STATES = 3, 4, 3, 6
 
@@ -40,6 +40,22 @@ def test_parts_and_prevalence_add_up_to_the_posterior_log_odds(soft: Draws, make
     posterior = np.stack([p[0] for _, p in truth_probabilities(soft, data)])
     odds = np.log(posterior[:, 2] / posterior[:, 0])
     np.testing.assert_allclose(parts.sum(axis=1) + prior, odds, rtol=1e-9)
+
+
+def test_all_items_at_once_get_the_parts_that_each_gets_alone(soft: Draws, make) -> None:
+    """The table of gold labels and the reasons of one label never disagree."""
+    said = [[(0, 0), (1, 2), (1, 1), (3, 1)], [(2, 0)], [(0, 2), (1, 2)]]
+    rows = np.array([(i, *each) for i, labels in enumerate(said) for each in labels])
+    data = make.coded(*rows.T, 4, 4, 3)
+    found = contributions(soft, data, np.array([2, 0, 1, 0]), np.array([0, 1, 2, 1]))
+    for i, (labels, pair) in enumerate(zip(said, [(2, 0), (0, 1), (1, 2)], strict=True)):
+        alone = along_the_path(soft, logp_of(soft, labels), *pair).mean(axis=0)
+        coders = [coder for coder, _ in labels]
+        mine = found.item == i
+        each = [alone[np.array(coders) == j].sum() for j in found.coder[mine]]
+        np.testing.assert_allclose(found.value[mine], each, rtol=1e-9)
+    nothing = np.zeros((N_DRAWS, N_STATES))
+    np.testing.assert_allclose(found.prior[3], log_odds(soft, nothing, 0, 1).mean(), rtol=1e-9)
 
 
 def test_with_one_state_for_each_truth_they_are_the_log_ratios(rng) -> None:
