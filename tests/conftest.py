@@ -20,6 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # Before anything imports matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
 
+# PyTensor would call a C compiler some 40 times for a density that a test evaluates once.
+os.environ["PYTENSOR_FLAGS"] = f"{os.environ.get('PYTENSOR_FLAGS', '')},cxx=".lstrip(",")
+
 # What is imported is compiled once, not by every process that a test starts.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
@@ -204,7 +207,7 @@ def uncompiled():
     """Let PyTensor compute by NumPy: compiling costs seconds, which a few values never pay back."""
     from pytensor import config
 
-    with config.change_flags(mode="FAST_COMPILE", cxx=""):
+    with config.change_flags(mode="FAST_COMPILE"):
         yield
 
 
@@ -226,7 +229,7 @@ def unsampled(monkeypatch: pytest.MonkeyPatch) -> None:
         rng = np.random.default_rng(settings.seed)
         shown = [each for each in model.unobserved_RVs if each.name in wanted]
         outputs = [model.logp(), *model.replace_rvs_by_values(shown)]
-        with config.change_flags(mode="FAST_COMPILE", cxx=""):
+        with config.change_flags(mode="FAST_COMPILE"):
             at = model.compile_fn(outputs, inputs=model.value_vars, on_unused_input="ignore")
             begin = make_initial_point_fn(model=model, overrides=start, return_transformed=True)(0)
             runs = [

@@ -166,7 +166,7 @@ KINDS = [
 
 @pytest.mark.few("dawid-skene-True")
 @pytest.mark.slow
-@pytest.mark.usefixtures("unsampled")
+@pytest.mark.usefixtures("unsampled", "uncompiled")
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("name", KINDS)
 def test_labels_drawn_by_pymc_are_those_of_the_predictive_checks(data, name, known):
