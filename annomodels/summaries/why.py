@@ -286,7 +286,7 @@ def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Float
     path = Path(share, every, truth[:, :, first], truth[:, :, second])
     out = np.einsum("ds,dns->dn", path.shift(), logp)
     missed: Floats = path.change - out.sum(axis=1)
-    return np.asarray(out + missed[:, None] / logp.shape[1])
+    return np.asarray(out + missed[:, None] / max(logp.shape[1], 1))
 
 
 def log_odds(draws: Draws, every: Floats, first: int, second: int) -> Floats:

@@ -54,6 +54,7 @@ def test_all_items_at_once_get_the_parts_that_each_gets_alone(soft: Draws, make)
         mine = found.item == i
         each = [alone[np.array(coders) == j].sum() for j in found.coder[mine]]
         np.testing.assert_allclose(found.value[mine], each, rtol=1e-9)
+    assert along_the_path(soft, np.zeros((N_DRAWS, 0, N_STATES)), 0, 1).shape == (N_DRAWS, 0)
     nothing = np.zeros((N_DRAWS, N_STATES))
     np.testing.assert_allclose(found.prior[3], log_odds(soft, nothing, 0, 1).mean(), rtol=1e-9)
 
