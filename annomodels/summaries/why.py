@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -70,11 +70,11 @@ def _of_states(draws: Draws, data: Annotations, first: Ints, second: Ints) -> tu
     value, prior = np.zeros(len(data)), np.zeros(data.n_items)
     kinds = draws.kinds_of(data)
     used = np.unique(np.linspace(0, len(draws) - 1, STATE_DRAWS).astype(int))
-    for step in used:
+    for step in map(int, used):
         each = np.log(np.maximum(draws.emission[step], SMALLEST))[data.coder, :, data.label]
         whole = per_item(each, data.starts)
-        share = np.broadcast_to(draws.log_share(int(step), kinds), whole.shape)
-        truth = np.log(np.maximum(draws.truth(int(step)), SMALLEST)).T
+        share = np.broadcast_to(draws.log_share(step, kinds), whole.shape)
+        truth = np.log(np.maximum(draws.truth(step), TINY)).T
         path = Path(share, whole, truth[first], truth[second])
         part = np.einsum("ns,ns->n", path.shift()[data.item], each)
         missed = path.change - per_item(part, data.starts)
@@ -103,10 +103,8 @@ class Path(NamedTuple):
         out = np.zeros_like(self.labels)
         for t, width in zip((nodes + 1) / 2, weights / 2, strict=True):
             score = self.share + t * self.labels
-            for sign, truth in ((width, self.first), (-width, self.second)):
-                q = score + truth
-                q = np.exp(q - q.max(axis=1, keepdims=True))
-                out += q * (sign / q.sum(axis=1, keepdims=True))
+            out += width * softmax(score + self.first, axis=1)
+            out -= width * softmax(score + self.second, axis=1)
         return out
 
     def log_odds(self, score: Floats) -> Floats:
@@ -163,6 +161,7 @@ MOST_DRAWS = 500
 BUDGET = 256 * 2**20
 PARTS = ["item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"]
 NODES = 16  # nodes of the Gauss-Legendre rule
+TINY = np.finfo(float).tiny  # stands for P(truth | state) = 0
 
 
 COLUMNS = columns(
@@ -230,11 +229,7 @@ def _take_apart(
 ) -> tuple[list[str], list[str], Floats]:
     """Return names of the parts, labels given, and draws of the log-odds, [sample, part]."""
     coder, label, logp = _of_item(draws, data, i)
-    if draws.states is None:
-        each = logp[:, :, first] - logp[:, :, second]
-    else:
-        each = along_the_path(draws, logp, first, second)
-    prior = log_odds(draws, np.zeros_like(logp[:, 0]), first, second)
+    each, prior = along_the_path(draws, logp, first, second)
     named = list(dict.fromkeys(coder.tolist()))
     values = np.stack([each[:, coder == j].sum(axis=1) for j in named], axis=1)
     order = np.argsort(-np.abs(values.mean(axis=0)), kind="stable")
@@ -279,20 +274,14 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
     return (*notes, say("logarithms"))
 
 
-def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Floats:
-    """Attribute the log-odds of an item with states to its labels, [sample, label]."""
-    truth = np.log(np.maximum([draws.truth(n) for n in range(len(draws))], SMALLEST))
-    share, every = np.log(np.maximum(draws.share, SMALLEST)), logp.sum(axis=1)
-    path = Path(share, every, truth[:, :, first], truth[:, :, second])
+def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> tuple[Floats, Floats]:
+    """Return the parts of an item's labels in its log-odds, [sample, label], and the prior ones."""
+    truth = np.log(np.maximum([draws.truth(n) for n in range(len(draws))], TINY))
+    share = np.log(np.maximum(draws.share, SMALLEST))
+    path = Path(share, logp.sum(axis=1), truth[:, :, first], truth[:, :, second])
     out = np.einsum("ds,dns->dn", path.shift(), logp)
-    missed: Floats = path.change - out.sum(axis=1)
-    return np.asarray(out + missed[:, None] / max(logp.shape[1], 1))
-
-
-def log_odds(draws: Draws, every: Floats, first: int, second: int) -> Floats:
-    """Return the log-odds of two truths on each draw, shape [sample]."""
-    a, b = (log_truth(draws, every)[:, k] for k in (first, second))
-    return np.asarray(a - b)
+    missed = path.change - out.sum(axis=1)
+    return out + missed[:, None] / max(logp.shape[1], 1), path.prior
 
 
 def log_truth(draws: Draws, every: Floats) -> Floats:
