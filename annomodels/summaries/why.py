@@ -74,7 +74,7 @@ def _of_states(draws: Draws, data: Annotations, first: Ints, second: Ints) -> tu
         each = np.log(np.maximum(draws.emission[step], SMALLEST))[data.coder, :, data.label]
         whole = per_item(each, data.starts)
         share = np.broadcast_to(draws.log_share(step, kinds), whole.shape)
-        truth = np.log(np.maximum(draws.truth(step), TINY)).T
+        truth = np.log(np.maximum(draws.truth(step), NEVER)).T
         path = Path(share, whole, truth[first], truth[second])
         part = np.einsum("ns,ns->n", path.shift()[data.item], each)
         missed = path.change - per_item(part, data.starts)
@@ -119,7 +119,7 @@ class Path(NamedTuple):
 
     @property
     def change(self) -> Floats:
-        """What the labels add to the log-odds, [row]."""
+        """Change of the log-odds from no labels to all labels, [row]."""
         return self.log_odds(self.share + self.labels) - self.prior
 
 
@@ -160,8 +160,8 @@ PREVALENCE, SUM = "(prevalence)", "(sum)"
 MOST_DRAWS = 500
 BUDGET = 256 * 2**20
 PARTS = ["item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"]
-NODES = 16  # nodes of the Gauss-Legendre rule
-TINY = np.finfo(float).tiny  # stands for P(truth | state) = 0
+NODES = 16  # of the Gauss-Legendre rule: on three fits, errors of log-odds are below .0003
+NEVER = np.finfo(float).tiny  # stands for a probability of 0, which has no logarithm
 
 
 COLUMNS = columns(
@@ -276,7 +276,7 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
 
 def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> tuple[Floats, Floats]:
     """Return the parts of an item's labels in its log-odds, [sample, label], and the prior ones."""
-    truth = np.log(np.maximum([draws.truth(n) for n in range(len(draws))], TINY))
+    truth = np.log(np.maximum([draws.truth(n) for n in range(len(draws))], NEVER))
     share = np.log(np.maximum(draws.share, SMALLEST))
     path = Path(share, logp.sum(axis=1), truth[:, :, first], truth[:, :, second])
     out = np.einsum("ds,dns->dn", path.shift(), logp)
@@ -291,4 +291,4 @@ def log_truth(draws: Draws, every: Floats) -> Floats:
         return score
     top = score.max(axis=1, keepdims=True)
     joint = np.einsum("ds,dsk->dk", np.exp(score - top), draws.states.truth)
-    return np.asarray(np.log(np.maximum(joint, 1e-300)) + top)
+    return np.asarray(np.log(np.maximum(joint, NEVER)) + top)

@@ -42,7 +42,7 @@ def test_parts_and_prevalence_add_up_to_the_posterior_log_odds(soft: Draws, make
 
 
 def test_all_items_at_once_get_the_parts_that_each_gets_alone(soft: Draws, make) -> None:
-    """The table of gold labels and the reasons of one label never disagree."""
+    """The table of gold labels and the reasons of one label follow one rule."""
     said = [[(0, 0), (1, 2), (1, 1), (3, 1)], [(2, 0)], [(0, 2), (1, 2)]]
     rows = np.array([(i, *each) for i, labels in enumerate(said) for each in labels])
     data = make.coded(*rows.T, 4, 4, 3)
