@@ -18,8 +18,7 @@ from annomodels.io.writing import deflated
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.reporting.methods import folder_of
 from annomodels.reporting.parts import BAR
-from annomodels.summaries.draws import thinned
-from annomodels.summaries.why import contributions, runs
+from annomodels.summaries.why import label_parts, reason_draws, runner_up
 from annomodels.types import Bools, Floats, Ints
 
 ROOM = 3_600_000  # characters of all items on a page
@@ -185,10 +184,9 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
 
 def _contributions(facts: Facts, p: Floats) -> Floats:
     """Return the log-odds of gold label against runner-up that each label adds, [annotation]."""
-    data, order = facts.data, np.argsort(-p, axis=1, kind="stable")
-    first, second = order[:, 0], order[:, min(1, p.shape[1] - 1)]
-    found = contributions(thinned(facts.tree, data, 200), data, first, second)
-    return found.value[np.cumsum(runs(data)) - 1]
+    tree, data = facts.tree, facts.data
+    second = runner_up(tree, data, p, np.arange(data.n_items))
+    return label_parts(reason_draws(tree, data), data, p.argmax(axis=1), second)[0]
 
 
 def packed(files: Mapping[str, str]) -> str:

@@ -28,7 +28,6 @@ from annomodels.summaries.draws import (
     interval,
     model_of,
     stacked,
-    thinned,
     truth_draws,
     two_readings,
 )
@@ -41,7 +40,7 @@ from annomodels.summaries.trust.known_truth import (
     contradicted,
     known_truth_finding,
 )
-from annomodels.summaries.why import contributions, majority, votes_text, why_text
+from annomodels.summaries.why import contributions, majority, reason_draws, votes_text, why_text
 from annomodels.types import Floats, Ints
 
 OVERCONFIDENT = "Such probabilities are overconfident if items differ in difficulty."
@@ -66,8 +65,7 @@ def gold(
     best, second = order[:, 0], order[:, min(1, p.shape[1] - 1)]
     known = data.known
     vote = majority(data.votes)
-    some = thinned(tree, data, 500)
-    why = why_text(contributions(some, data, best, second), data)
+    why = why_text(contributions(reason_draws(tree, data), data, best, second), data)
     strength = signal(tree, data)
     labels, found = _names(data), states(tree, data, limit)
     table = found.assign(

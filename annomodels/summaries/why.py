@@ -8,19 +8,32 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import logsumexp, softmax
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import columns
 from annomodels.data.names import label_text, places_of
 from annomodels.data.summary import Summary
-from annomodels.summaries.draws import SMALLEST, Draws, interval, per_item, stacked, thinned
+from annomodels.models.base import n_states
+from annomodels.summaries.draws import (
+    SMALLEST,
+    Draws,
+    interval,
+    model_of,
+    only,
+    per_item,
+    stacked,
+    thinned,
+    truth_probabilities,
+)
 from annomodels.summaries.notes import say
 from annomodels.types import AnyArray, Bools, Floats, Ints
 
 SHOWN = 5
-STATE_DRAWS = 20  # draws for the contributions of all items if items have states
+MOST_DRAWS, FEWEST_DRAWS = 500, 50
+# labels of all draws: parts of all items fit in memory, and states of items take two seconds
+WORK, STATES_WORK = 2**25, 2**21
+RIVAL_DRAWS = 50
 WORTH_SAYING = 0.5  # log-odds from which the prevalence is listed with the coders
 
 
@@ -43,19 +56,43 @@ def mean_log(draws: Draws, block: int = 64) -> tuple[Floats, Floats]:
     return prevalence, total / len(draws)
 
 
+def reason_draws(tree: xr.DataTree, data: Annotations) -> Draws:
+    """Return the draws over which all tables and pages average reasons."""
+    work = STATES_WORK if n_states(model_of(tree), data.n_labels) else WORK
+    return thinned(tree, data, int(np.clip(work // max(len(data), 1), FEWEST_DRAWS, MOST_DRAWS)))
+
+
+def runner_up(tree: xr.DataTree, data: Annotations, p: Floats, items: Ints) -> Ints:
+    """Return the second label of some items; the most probable other one if the truth is known."""
+    second = np.argsort(-p[items], axis=1, kind="stable")[:, min(1, p.shape[1] - 1)]
+    known = np.flatnonzero(data.known[items] >= 0)
+    if len(known):
+        alone = only(data, items[known])
+        draws = thinned(tree, data, RIVAL_DRAWS)
+        total = sum(p for _, p in truth_probabilities(draws, alone))
+        total[np.arange(len(known)), data.known[items[known]]] = -np.inf
+        second[known] = total.argmax(axis=1)
+    return second
+
+
 def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) -> Evidence:
     """Compute posterior-mean log-odds of one label against another, coder by coder."""
-    begins = runs(data)
-    at = np.flatnonzero(begins)
+    at = np.flatnonzero(runs(data))
+    value, prior = label_parts(draws, data, first, second)
     item, coder = data.item[at].astype(np.int64), data.coder[at].astype(np.int64)
-    if draws.states is not None:
-        value, prior = _of_states(draws, data, first, second)
-    else:
-        log_prevalence, log_confusion = mean_log(draws)
-        for_first = log_confusion[data.coder, first[data.item], data.label]
-        value = for_first - log_confusion[data.coder, second[data.item], data.label]
-        prior = log_prevalence[first] - log_prevalence[second]
     return Evidence(item, coder, np.add.reduceat(value, at), prior)
+
+
+def label_parts(
+    draws: Draws, data: Annotations, first: Ints, second: Ints
+) -> tuple[Floats, Floats]:
+    """Return the mean part of each label in the log-odds, and the prior log-odds of each item."""
+    if draws.states is not None:
+        return _of_states(draws, data, first, second)
+    log_prevalence, log_confusion = mean_log(draws)
+    for_first = log_confusion[data.coder, first[data.item], data.label]
+    value = for_first - log_confusion[data.coder, second[data.item], data.label]
+    return value, log_prevalence[first] - log_prevalence[second]
 
 
 def runs(data: Annotations) -> Bools:
@@ -66,11 +103,9 @@ def runs(data: Annotations) -> Bools:
 
 
 def _of_states(draws: Draws, data: Annotations, first: Ints, second: Ints) -> tuple[Floats, Floats]:
-    """Return the mean part of each label in the log-odds, and the prior log-odds of each item."""
     value, prior = np.zeros(len(data)), np.zeros(data.n_items)
     kinds = draws.kinds_of(data)
-    used = np.unique(np.linspace(0, len(draws) - 1, STATE_DRAWS).astype(int))
-    for step in map(int, used):
+    for step in range(len(draws)):
         each = np.log(np.maximum(draws.emission[step], SMALLEST))[data.coder, :, data.label]
         whole = per_item(each, data.starts)
         share = np.broadcast_to(draws.log_share(step, kinds), whole.shape)
@@ -80,7 +115,7 @@ def _of_states(draws: Draws, data: Annotations, first: Ints, second: Ints) -> tu
         missed = path.change - per_item(part, data.starts)
         value += part + (missed / np.maximum(np.diff(data.starts), 1))[data.item]
         prior += path.prior
-    return value / len(used), prior / len(used)
+    return value / len(draws), prior / len(draws)
 
 
 class Path(NamedTuple):
@@ -103,14 +138,13 @@ class Path(NamedTuple):
         out = np.zeros_like(self.labels)
         for t, width in zip((nodes + 1) / 2, weights / 2, strict=True):
             score = self.share + t * self.labels
-            out += width * softmax(score + self.first, axis=1)
-            out -= width * softmax(score + self.second, axis=1)
+            out += width * _proportions(score + self.first)
+            out -= width * _proportions(score + self.second)
         return out
 
     def log_odds(self, score: Floats) -> Floats:
         """Return the log-odds of a against b, given log weights of the states."""
-        a, b = logsumexp(score + self.first, axis=1), logsumexp(score + self.second, axis=1)
-        return np.asarray(a - b)
+        return _log_sum(score + self.first) - _log_sum(score + self.second)
 
     @property
     def prior(self) -> Floats:
@@ -121,6 +155,23 @@ class Path(NamedTuple):
     def change(self) -> Floats:
         """Change of the log-odds from no labels to all labels, [row]."""
         return self.log_odds(self.share + self.labels) - self.prior
+
+
+def _weights(score: Floats) -> tuple[Floats, Floats]:
+    """Return the largest score and exp(score - largest), over the last axis."""
+    top = score.max(axis=-1, keepdims=True)
+    # exponentials that are nearly 0, and not quite, take a hundred times as long
+    return top, np.exp(np.maximum(score - top, -600.0))
+
+
+def _log_sum(score: Floats) -> Floats:
+    top, weight = _weights(score)
+    return np.asarray(top[..., 0] + np.log(weight.sum(axis=-1)))
+
+
+def _proportions(score: Floats) -> Floats:
+    weight = _weights(score)[1]
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
 
 
 def why_text(evidence: Evidence, data: Annotations) -> list[str]:
@@ -157,8 +208,6 @@ def majority(votes: Ints) -> Ints:
 
 
 PREVALENCE, SUM = "(prevalence)", "(sum)"
-MOST_DRAWS = 500
-BUDGET = 256 * 2**20
 PARTS = ["item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"]
 NODES = 16  # of the Gauss-Legendre rule: on three fits, errors of log-odds are below .0003
 NEVER = np.finfo(float).tiny  # stands for a probability of 0, which has no logarithm
@@ -182,19 +231,15 @@ def why(
     Rows are means over the draws; the last row of an item is the sum.
     """
     p = tree["truth"].to_dataset()["p_truth"].values
-    order = np.argsort(-p, axis=1, kind="stable")
-    known = data.known
-    vote = majority(data.votes)
-    overturned = np.flatnonzero((vote >= 0) & (vote != order[:, 0]))
+    best, vote = p.argmax(axis=1), majority(data.votes)
+    overturned = np.flatnonzero((vote >= 0) & (vote != best))
     chosen = overturned if items is None else places_of(data.items, items, "item")
-    size = sum(int(data.starts[i + 1] - data.starts[i]) + 2 for i in chosen)
-    draws = thinned(tree, data, max(1, min(MOST_DRAWS, BUDGET // (8 * max(size, 1)))))
+    against = runner_up(tree, data, p, chosen)
+    draws = reason_draws(tree, data)
     rows: list[dict[str, object]] = []
     held = []
-    for i in map(int, chosen):
-        first, second = int(order[i, 0]), int(order[i, 1])
-        if known[i] >= 0:
-            second = _rival(draws.of_item(data, i), data, i, first)
+    for i, second in zip(chosen.tolist(), against.tolist(), strict=True):
+        first = int(best[i])
         names, said, drawn = _take_apart(draws.of_item(data, i), data, i, first, second)
         low, high = interval(drawn)
         about = {
@@ -206,7 +251,7 @@ def why(
         parts = zip(names, said, drawn.mean(axis=0), low, high, strict=True)
         rows += [about | dict(zip(PARTS[4:], part, strict=True)) for part in parts]
         held.append(drawn)
-    given = [data.items[i] for i in chosen if known[i] >= 0]
+    given = [data.items[i] for i in chosen if data.known[i] >= 0]
     return Summary(
         "Why: log-odds of the gold label against the runner-up",
         pd.DataFrame(rows, columns=PARTS),
@@ -242,14 +287,6 @@ def _take_apart(
     )
 
 
-def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
-    """Return the most probable label other than a known gold label, from the labels alone."""
-    _, _, logp = _of_item(draws, data, i)
-    score = log_truth(draws, logp.sum(axis=1)).mean(axis=0)
-    score[known] = -np.inf
-    return int(score.argmax())
-
-
 def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Dataset:
     values = np.concatenate(held, axis=1) if held else np.empty((n, 0))
     texts = {
@@ -282,13 +319,3 @@ def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> tuple
     out = np.einsum("ds,dns->dn", path.shift(), logp)
     missed = path.change - out.sum(axis=1)
     return out + missed[:, None] / max(logp.shape[1], 1), path.prior
-
-
-def log_truth(draws: Draws, every: Floats) -> Floats:
-    """Return the log joint probability of each truth and the labels, [sample, truth]."""
-    score = np.log(np.maximum(draws.share, SMALLEST)) + every
-    if draws.states is None:
-        return score
-    top = score.max(axis=1, keepdims=True)
-    joint = np.einsum("ds,dsk->dk", np.exp(score - top), draws.states.truth)
-    return np.asarray(np.log(np.maximum(joint, NEVER)) + top)

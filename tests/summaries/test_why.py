@@ -98,9 +98,8 @@ def test_known_gold_is_set_against_what_coders_speak_for_most(repeated) -> None:
     against = found.table["runner_up"].iloc[0]
     draws = thinned(tree, data)
     blind = data.replace(gold=None)
-    score = np.mean(
-        [np.log(p[data.items.index("t3")]) for _, p in truth_probabilities(draws, blind)], 0
-    )
+    at = data.items.index("t3")
+    score = np.mean([p[at] for _, p in truth_probabilities(draws, blind)], axis=0)
     score[1] = -np.inf
     assert against == "abc"[int(score.argmax())]
     assert "t3" in " ".join(found.notes)
