@@ -1,7 +1,5 @@
 """Nodes in the place of many values give the same coefficients, and cost no more than three."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -52,18 +50,14 @@ def test_alpha_of_one_item_by_thousands_of_coders_needs_no_pairs(rng):
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_values_need_no_pairs(rng):
+def test_a_hundred_thousand_values_need_no_pairs(rng, measured):
     n = 100_000
     x = np.sort(rng.normal(size=n))
     label = rng.permutation(n).astype(np.int32)
     item, coder = np.divmod(np.arange(n), 5)
     names = tuple(range(n // 5)), tuple(range(5)), tuple(x.tolist())
     data = am.Annotations(item, coder, label, *names, scale="interval")
-    tracemalloc.start()
-    found = am.agreement(data, "alpha", draws=0)
-    am.agreement(data, "alpha", draws=100)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    found, peak = measured(am.agreement, data, "alpha", draws=100)
     assert peak < 200e6
     y = x[label].reshape(-1, 5)
     assert found.value == pytest.approx(1 - y.var(axis=1, ddof=1).mean() / x.var(ddof=1))

@@ -298,10 +298,8 @@ def test_coverage_of_the_interval(n_coders, name, prevalence, rng):
     assert 0.86 <= inside / 120 <= 1.0
 
 
-def test_hundreds_of_coders_stay_within_memory(rng):
+def test_hundreds_of_coders_stay_within_memory(rng, measured):
     """8,000 labels by 164 coders: never coder x item x label, never a coder pair x item."""
-    import tracemalloc
-
     rows = [
         (item, int(coder), int(rng.random() < 0.3 + 0.4 * (item % 2)))
         for item in range(800)
@@ -309,26 +307,18 @@ def test_hundreds_of_coders_stay_within_memory(rng):
     ]
     data = am.Annotations.from_records(rows)
     am.agreement(data, draws=10)
-    tracemalloc.start()
-    panel = am.agreement(data, draws=2000)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    panel, peak = measured(am.agreement, data, draws=2000)
     assert panel["multi_kappa"].draws.shape == (2000,)
     assert peak < 300e6
 
 
 @pytest.mark.slow
-def test_memory_of_draws_grows_with_the_labels_and_not_with_coders_times_chance_items():
-    import tracemalloc
-
+def test_memory_of_draws_grows_with_the_labels_and_not_with_coders_times_chance_items(measured):
     n = 100_000
     label = np.random.default_rng(0).integers(0, 2, 2 * n).astype(np.int32)
     item, coder = (x.astype(np.int32) for x in np.divmod(np.arange(2 * n), n))
     data = am.Annotations(item, coder, label, ("i", "j"), tuple(range(n)), ("a", "b"))
-    tracemalloc.start()
-    panel = am.agreement(data, ["k", "multi_kappa", "alpha"], draws=20)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    panel, peak = measured(am.agreement, data, ["k", "multi_kappa", "alpha"], draws=20)
     assert np.isfinite(panel["multi_kappa"].draws).all()
     assert peak < 450e6  # 1,350e6 when each chance item held every coder
 

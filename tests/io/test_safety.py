@@ -241,18 +241,13 @@ def big_tasks(path: Path, megabytes: int) -> int:
 
 
 @pytest.mark.slow
-def test_large_json_is_read_piece_by_piece(tmp_path: Path, monkeypatch: Any) -> None:
+def test_large_json_is_read_piece_by_piece(tmp_path: Path, monkeypatch: Any, measured: Any) -> None:
     path = tmp_path / "big.json"
     number = big_tasks(path, 30)
     whole = read(path)
     monkeypatch.setattr(objects, "LARGE", 1_000_000)
     monkeypatch.setattr(objects, "PIECE", 100_000)
-    import tracemalloc
-
-    tracemalloc.start()
-    streamed = read(path)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    streamed, most = measured(read, path)
     assert streamed.n_items == number
     assert streamed.fingerprint == whole.fingerprint
     assert most < path.stat().st_size / 3
@@ -353,15 +348,11 @@ class Name(str):
     __hash__ = str.__hash__
 
 
-def test_ragged_rows_are_counted_and_not_kept() -> None:
+def test_ragged_rows_are_counted_and_not_kept(measured: Any) -> None:
     """Of rows that do not fit, only the places are kept: a long file of them fills no memory."""
-    import tracemalloc
-
     text = "item,coder,label\n" + "t,c,a,b,c\n" * 200_000
-    tracemalloc.start()
-    found = table.from_records(rows := table.TextRows(text, "votes.csv"), lambda: rows.lines, "x")
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    rows = table.TextRows(text, "votes.csv")
+    found, most = measured(table.from_records, rows, lambda: rows.lines, "x")
     assert [problem.code for problem in found.problems] == ["ragged"]
     assert found.problems[0].what.startswith("200,000 rows of 5 cells where the header has 3")
     assert most < 60_000_000

@@ -1,7 +1,8 @@
 """The memory of a scan does not grow with the labels (time: benchmarks/linear.py)."""
 
-import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ K, PER_ITEM = 4, 5
 
 @pytest.mark.calibration
 def test_the_memory_of_a_scan_does_not_grow_with_the_labels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measured: Callable[..., Any]
 ) -> None:
     monkeypatch.setattr(chunks, "ROWS", 4000)
     monkeypatch.setattr(rows, "MEMORY", "32MB")  # all rows together need more
@@ -42,11 +43,7 @@ def test_the_memory_of_a_scan_does_not_grow_with_the_labels(
         def look(*_: object, before: int = before, held: list[int] = held) -> None:
             held[0] = max(held[0], pa.total_allocated_bytes() - before)
 
-        tracemalloc.start()
-        try:
-            found = scan(path, progress=look)
-            peaks.append(held[0] + tracemalloc.get_traced_memory()[1])
-        finally:
-            tracemalloc.stop()
+        found, peak = measured(scan, path, progress=look)
+        peaks.append(held[0] + peak)
         assert (found.n_annotations, len(found.blocks)) == (n, -(-n // 4000))
     assert peaks[1] < 1.5 * peaks[0]

@@ -1,7 +1,6 @@
 """A stack of a scan is the stack of the same labels in memory, in memory that does not grow."""
 
 import pickle
-import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -139,7 +138,7 @@ def test_the_page_gives_the_interval_of_wrong_labels(
 
 @pytest.mark.calibration
 def test_memory_does_not_grow_with_the_labels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measured: Callable[..., Any]
 ) -> None:
     monkeypatch.setattr(stacking, "MOST_LOOKED_AT", 4000)
     peaks = []
@@ -157,12 +156,8 @@ def test_memory_does_not_grow_with_the_labels(
         del frame
         data = in_blocks(tmp_path / f"{n}.parquet", 4000)
         am.fit(data, "stack", **{**run, "draws": 2})  # what is imported and compiled once
-        tracemalloc.start()
-        try:
-            fit = am.fit(data, "stack", **run)
-            peaks.append(tracemalloc.get_traced_memory()[1])
-        finally:
-            tracemalloc.stop()
+        fit, peak = measured(am.fit, data, "stack", **run)
+        peaks.append(peak)
         assert fit.tree.attrs["blocks"] == n // 4000
     assert peaks[1] < 1.5 * peaks[0]
 
