@@ -29,9 +29,12 @@ os.environ["PYTENSOR_FLAGS"] = f"{os.environ.get('PYTENSOR_FLAGS', '')},cxx=".ls
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Tests raise Ctrl-C, which a job in the background of a shell ignores.
+# Tests raise Ctrl-C, which a job in the background of a shell ignores, and close terminals, which
+# one under nohup ignores; processes that they start would do so too.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Nothing that is imported and collected becomes garbage.
 gc.disable()

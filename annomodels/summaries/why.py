@@ -67,11 +67,10 @@ def runner_up(tree: xr.DataTree, data: Annotations, p: Floats, items: Ints) -> I
     second = np.argsort(-p[items], axis=1, kind="stable")[:, min(1, p.shape[1] - 1)]
     known = np.flatnonzero(data.known[items] >= 0)
     if len(known):
-        alone = only(data, items[known])
-        draws = thinned(tree, data, RIVAL_DRAWS)
-        total = sum(p for _, p in truth_probabilities(draws, alone))
-        total[np.arange(len(known)), data.known[items[known]]] = -np.inf
-        second[known] = total.argmax(axis=1)
+        drawn = truth_probabilities(thinned(tree, data, RIVAL_DRAWS), only(data, items[known]))
+        alone = np.sum([each for _, each in drawn], axis=0)
+        alone[np.arange(len(known)), data.known[items[known]]] = -np.inf
+        second[known] = alone.argmax(axis=1)
     return second
 
 
@@ -138,13 +137,13 @@ class Path(NamedTuple):
         out = np.zeros_like(self.labels)
         for t, width in zip((nodes + 1) / 2, weights / 2, strict=True):
             score = self.share + t * self.labels
-            out += width * _proportions(score + self.first)
-            out -= width * _proportions(score + self.second)
+            out += width * _normalized(score + self.first)[0]
+            out -= width * _normalized(score + self.second)[0]
         return out
 
     def log_odds(self, score: Floats) -> Floats:
         """Return the log-odds of a against b, given log weights of the states."""
-        return _log_sum(score + self.first) - _log_sum(score + self.second)
+        return _normalized(score + self.first)[1] - _normalized(score + self.second)[1]
 
     @property
     def prior(self) -> Floats:
@@ -157,21 +156,13 @@ class Path(NamedTuple):
         return self.log_odds(self.share + self.labels) - self.prior
 
 
-def _weights(score: Floats) -> tuple[Floats, Floats]:
-    """Return the largest score and exp(score - largest), over the last axis."""
+def _normalized(score: Floats) -> tuple[Floats, Floats]:
+    """Return exp(score) divided by its sum over the last axis, and the log of that sum."""
     top = score.max(axis=-1, keepdims=True)
     # exponentials that are nearly 0, and not quite, take a hundred times as long
-    return top, np.exp(np.maximum(score - top, -600.0))
-
-
-def _log_sum(score: Floats) -> Floats:
-    top, weight = _weights(score)
-    return np.asarray(top[..., 0] + np.log(weight.sum(axis=-1)))
-
-
-def _proportions(score: Floats) -> Floats:
-    weight = _weights(score)[1]
-    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+    weight = np.exp(np.maximum(score - top, -600.0))
+    total = weight.sum(axis=-1, keepdims=True)
+    return weight / total, (top + np.log(total))[..., 0]
 
 
 def why_text(evidence: Evidence, data: Annotations) -> list[str]:
@@ -252,31 +243,31 @@ def why(
         rows += [about | dict(zip(PARTS[4:], part, strict=True)) for part in parts]
         held.append(drawn)
     given = [data.items[i] for i in chosen if data.known[i] >= 0]
+    values = np.concatenate(held, axis=1) if held else np.empty((len(draws), 0))
+    texts = {
+        word: ("part", np.array([label_text(row[word]) for row in rows], dtype=object))
+        for word in ("item", "source")
+    }
     return Summary(
         "Why: log-odds of the gold label against the runner-up",
         pd.DataFrame(rows, columns=PARTS),
-        _draws(rows, held, len(draws)),
-        (*_notes(items is None, len(overturned), data.n_items, given), *_of_stack(tree)),
+        xr.Dataset({"log_odds": (("sample", "part"), values)}, coords=texts),
+        _notes(tree, len(overturned) if items is None else None, data.n_items, given),
         COLUMNS,
     )
-
-
-def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[AnyArray, AnyArray, Floats]:
-    """Return coders and labels of an item, and log P(label | state), [sample, n, state]."""
-    rows = slice(int(data.starts[i]), int(data.starts[i + 1]))
-    coder, label = data.coder[rows], data.label[rows]
-    said = draws.emission[:, coder, :, label].transpose(1, 0, 2)
-    return coder, label, np.log(np.maximum(said, SMALLEST))
 
 
 def _take_apart(
     draws: Draws, data: Annotations, i: int, first: int, second: int
 ) -> tuple[list[str], list[str], Floats]:
     """Return names of the parts, labels given, and draws of the log-odds, [sample, part]."""
-    coder, label, logp = _of_item(draws, data, i)
+    rows = slice(int(data.starts[i]), int(data.starts[i + 1]))
+    coder, label = data.coder[rows], data.label[rows]
+    emitted = draws.emission[:, coder, :, label].transpose(1, 0, 2)
+    logp = np.log(np.maximum(emitted, SMALLEST))
     each, prior = along_the_path(draws, logp, first, second)
-    named = list(dict.fromkeys(coder.tolist()))
-    values = np.stack([each[:, coder == j].sum(axis=1) for j in named], axis=1)
+    named = np.array(list(dict.fromkeys(coder.tolist())), dtype=np.int64)
+    values = each @ (coder[:, None] == named)
     order = np.argsort(-np.abs(values.mean(axis=0)), kind="stable")
     total = values.sum(axis=1) + prior
     said = [", ".join(label_text(data.labels[k]) for k in label[coder == j]) for j in named]
@@ -287,28 +278,14 @@ def _take_apart(
     )
 
 
-def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Dataset:
-    values = np.concatenate(held, axis=1) if held else np.empty((n, 0))
-    texts = {
-        word: ("part", np.array([label_text(row[word]) for row in rows], dtype=object))
-        for word in ("item", "source")
-    }
-    return xr.Dataset({"log_odds": (("sample", "part"), values)}, coords=texts)
-
-
-def _of_stack(tree: xr.DataTree) -> tuple[str, ...]:
-    if stacked(tree) is None:
-        return ()
-    return (say("why_stack"),)
-
-
-def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple[str, ...]:
-    notes = []
-    if overturned:
-        notes.append(say("overturned", n=n, of=n_items))
+def _notes(
+    tree: xr.DataTree, overturned: int | None, n_items: int, given: list[object]
+) -> tuple[str, ...]:
+    notes = [] if overturned is None else [say("overturned", n=overturned, of=n_items)]
     if given:
         notes.append(say("known_replaces", names=list(map(label_text, given))))
-    return (*notes, say("logarithms"))
+    notes.append(say("logarithms"))
+    return (*notes, say("why_stack")) if stacked(tree) is not None else tuple(notes)
 
 
 def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> tuple[Floats, Floats]:

@@ -116,3 +116,10 @@ def test_without_names_the_overturned_majorities_are_explained(crowd) -> None:
     sums = table[table["source"] == SUM]
     assert (sums["log_odds"] > 0).mean() > 0.9
     assert f"{len(overturned)} items of 400" in fit.why().notes[0]
+
+
+def test_an_item_without_labels_has_the_prevalence_alone(make) -> None:
+    data = make.coded(*np.array([(0, 0, 0), (0, 1, 1), (1, 0, 1)]).T, 3, 2, 2)
+    table = why(make.exact(data, [0.8, 0.2], np.full((2, 2, 2), 0.5)), data, data.items[2]).table
+    assert table["source"].tolist() == [PREVALENCE, SUM]
+    assert table["log_odds"].tolist() == pytest.approx([np.log(4)] * 2)
