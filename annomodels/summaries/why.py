@@ -27,7 +27,7 @@ from annomodels.summaries.draws import (
     truth_probabilities,
 )
 from annomodels.summaries.notes import say
-from annomodels.types import AnyArray, Bools, Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 SHOWN = 5
 MOST_DRAWS, FEWEST_DRAWS = 500, 50
