@@ -56,8 +56,8 @@ SIZES = (30, 60, 120)
 FEWEST, MOST_LABELS = 300, 60
 # coders with fewer labels of known truth have no accuracy to compare with, slices with fewer items
 FEWEST_LABELS, FEWEST_ITEMS = 20, 40
-# coders, slices and other tables are looked at in every so manieth audit
-EVERY = 2
+# coders, slices and other tables, which take most of the time, are looked at in one audit of these
+EVERY = 10
 DRAWS, DRAWS_OF_GROUPS = 1000, 400
 # slices that the items are cut into
 GROUPS = 3
@@ -82,7 +82,7 @@ random sample of the same size covers the number of wrong labels.
 """
 
 TABLES = """
-All other intervals that an estimate prints, from every second of these audits. *Cover*: intervals
+All other intervals that an estimate prints, from one in {every} of these audits. *Cover*: intervals
 that cover the actual number, in per cent, mean over sets; *least*: the set where fewest do.
 {groups} slices *at random* are of equal size; of {groups} *gathered* ones the first has two thirds
 of the wrong gold labels in a third of the items, which no model can see. Slices have {fewest}
@@ -460,7 +460,8 @@ def tables_page(found: dict[str, Any]) -> list[str]:
                 f"{100 * sets[least][1]:.1f} ({least})", f"{width.mean():.2f}",
             ])  # fmt: skip
     header = ["interval of", "audited", "sets", "intervals", "cover", "least", "width"]
-    return [TABLES.strip().format(groups=GROUPS, fewest=FEWEST_ITEMS, labels=FEWEST_LABELS),
+    words = {"every": EVERY, "groups": GROUPS, "fewest": FEWEST_ITEMS, "labels": FEWEST_LABELS}
+    return [TABLES.strip().format(**words),
             common.markdown(header, lines)]  # fmt: skip
 
 

@@ -231,8 +231,16 @@ def test_crafted_fits_are_refused_and_read_nothing_else(case, files, tmp_path, c
 WEIRD = [5, -1, float("nan"), "[]", "{}", "null", "", "x", "[[1, 2], [3]]", "[{}]", '["a"]']
 
 
-@pytest.mark.few("gold-8", "report-20")
-@pytest.mark.parametrize(("command", "step"), [("gold", 8), ("report", 20), ("gold", 1)])
+@pytest.mark.parametrize(
+    ("command", "step"),
+    [
+        ("gold", 8),
+        ("report", 20),
+        pytest.param(
+            "gold", 1, marks=pytest.mark.full("Every case; reduced runs have one in eight.")
+        ),
+    ],
+)
 def test_whatever_a_crafted_fit_says_no_command_fails_inside(
     command, step, files, tmp_path, capsys
 ):

@@ -76,17 +76,3 @@ def test_a_design_tells_stage_share_and_message() -> None:
     )  # fmt: skip
     assert [share for _, share, _ in told] == [0.0, 0.5, 1.0]
     assert told[0] == ("simulating studies", 0.0, "20 items, 20 coders, 1 label per item")
-
-
-@pytest.mark.calibration
-@pytest.mark.nuts
-def test_nuts_tells_how_many_draws_are_done() -> None:
-    told = []
-    am.fit(
-        am.datasets.load("anesthesia"), "item-difficulty", chains=1, draws=1500, seed=1,
-        progress=lambda *said: told.append(said),
-    )  # fmt: skip
-    shares = [share for stage, share, _ in told if stage == "sampling"]
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
-    assert any(text.endswith(" of 2,000 draws") for _, _, text in told)

@@ -9,11 +9,22 @@ from tests.engines.crowds import draws, p_truth, simulate
 pytestmark = pytest.mark.nuts
 
 
+@pytest.fixture(scope="module")
+def crowd():
+    """Labels of one size, so that a model is compiled once."""
+    return simulate(np.random.default_rng(6), n_items=150, n_coders=6, per_item=4)
+
+
 @pytest.mark.calibration
-def test_the_logit_normal_model_recovers_truth_and_skill():
-    rng = np.random.default_rng(6)
-    data, truth = simulate(rng, n_items=150, n_coders=6, per_item=4)
-    fit = am.fit(data, "logit-normal", seed=1, chains=2, draws=500)
+def test_the_logit_normal_model_recovers_truth_and_skill_and_says_how_far_it_is(crowd):
+    data, truth = crowd
+    told = []
+    options = {"seed": 1, "chains": 2, "draws": 500, "progress": lambda *said: told.append(said)}
+    fit = am.fit(data, "logit-normal", **options)
+    shares = [share for stage, share, _ in told if stage == "sampling"]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert any(text.endswith(f" of {2 * (500 + 500):,} draws") for _, _, text in told)
     assert (p_truth(fit).argmax(axis=1) == truth).mean() > 0.9
     assert float(fit.tree.attrs["rhat_max"]) < 1.05
     confusion = draws(fit, "confusion")
@@ -28,11 +39,10 @@ def test_the_logit_normal_model_recovers_truth_and_skill():
 
 @pytest.mark.calibration
 @pytest.mark.usefixtures("unending_sampler")
-def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far():
+def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far(crowd):
     """A sampler that would go on is stopped; one chain has hardly begun, and nutpie pads it."""
-    data, _ = simulate(np.random.default_rng(7), n_items=100)
     options = {"chains": 4, "draws": 100_000, "warmup": 200, "seed": 1}
-    fit = am.fit(data, "scalar-difficulty", time_limit=0.1, **options)
+    fit = am.fit(crowd[0], "logit-normal", time_limit=0.1, **options)
     assert fit.tree.attrs["stopped"] == "time limit"
     assert dict(fit.tree["posterior"].sizes)["chain"] == 3
     assert fit.tree["posterior"].sizes["draw"] == 60

@@ -242,7 +242,9 @@ def test_the_data_of_the_page_are_those_of_the_fit(crowd, found):
         assert len(votes) == 3 * gold["n"][name]
 
 
-@pytest.mark.parametrize("model", [None, "guess-level"])
+@pytest.mark.parametrize(
+    "model", [None, pytest.param("guess-level", marks=pytest.mark.calibration)]
+)
 def test_page_gold_table_and_reasons_of_one_item_give_the_same_numbers(model):
     """Each averaged over draws of its own, and rare labels differed by a log-odds of 1."""
     data = am.datasets.load("crowd")
