@@ -307,7 +307,8 @@ class _Tables:
         errors = np.full((len(part), data.n_coders), np.nan)
         errors[data.item, data.coder] = data.label != each.truth[data.item]
         self.errors = errors[part]
-        self.worth = float(effective(self.errors, np.ones(len(self.errors)), 200, rng)[0].mean())
+        worth = effective(self.errors, np.ones(len(self.errors)), 200, rng)[0]
+        self.worth = float(worth.mean()) if len(worth) else np.nan
 
     def look(self, estimator: Estimator, seen: Observed, weights: Floats, seed: int) -> None:
         """Compare all intervals of one audit with the truth of all items."""

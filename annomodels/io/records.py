@@ -150,12 +150,12 @@ class Records:
             word = "a coder"
             who = name_of_value(coder)
             word = "a label"
-            labels = values_of(label)
+            labels = (label,) if isinstance(label, str) and label else values_of(label)
             word = "an annotation id"
             key = name_of_value(number)
         except Unreadable:
             return self.unreadable(word, row)
-        if not labels or all(name in self.options.missing for name in labels):
+        if not labels or all(map(self.options.missing.__contains__, labels)):
             self.skips[question] += 1
             self._unsaid[what] = None
         elif not what:
@@ -178,12 +178,10 @@ class Records:
         self._unreadable.setdefault(word, []).append(row)
 
     def gold(self, item: object, question: str, label: object) -> None:
-        try:
+        with suppress(Unreadable):
             what, labels = name_of_value(item), values_of(label)
-        except Unreadable:
-            return
-        if what and labels:
-            self._gold.setdefault(question, []).append((what, labels))
+            if what and labels:
+                self._gold.setdefault(question, []).append((what, labels))
 
     def text_field(self, names: Iterable[str]) -> str:
         """Return the text field of an item: as given, or by a known name."""

@@ -176,6 +176,8 @@ def _answers(cells: dict[str, Any], answers: list[str], boxes: dict[str, str]) -
 
 def _objects(label: object) -> list[object] | None:
     """Return the objects in an answer that is a list or holds lists; None for labels."""
+    if isinstance(label, str) and label[:1] not in ("[", "{"):
+        return None
     value = cell_value(label)
     lists = list(value.values()) if isinstance(value, Mapping) else [value] if value else []
     parts = [part for one in lists if isinstance(one, list) for part in one]
