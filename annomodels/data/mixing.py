@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -53,8 +54,7 @@ def _by_column(draws: Floats, function: Callable[[Floats], Floats]) -> Floats:
 
 
 def _largest_rhat(split: Floats) -> Floats:
-    middle = np.median(split, axis=(1, 2), keepdims=True)
-    folded = np.abs(split - middle)
+    folded = np.abs(split - np.median(split, axis=(1, 2), keepdims=True))
     return np.fmax(_rhat(_normal_scores(split)), _rhat(_normal_scores(folded)))
 
 
@@ -78,23 +78,24 @@ def _normal_scores(split: Floats) -> Floats:
     # first and last place of each run of equal values, so that twice their mean is a whole number
     spread = ordered[:, [3 * n // 4]] - ordered[:, [n // 4]]
     new = np.diff(ordered) > CONSTANT * spread
-    first, last = place, place
+    first = last = place
     if not new.all():
         true = np.ones((len(flat), 1), dtype=bool)
         begins, ends = np.hstack([true, new]), np.hstack([new, true])
         first = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
         last = np.minimum.accumulate(np.where(ends, place, n)[:, ::-1], axis=1)[:, ::-1]
-    scores = np.array([np.nan, *_quantiles(2 * n)])[first + last + 2]
+    scores = _quantiles(2 * n)[first + last + 1]
     out = np.empty(flat.shape)
     np.put_along_axis(out, order, np.broadcast_to(scores, flat.shape), axis=1)
     return out.reshape(split.shape)
 
 
-def _quantiles(twice_n: int) -> list[float]:
+@lru_cache(4)
+def _quantiles(twice_n: int) -> Floats:
     """Return the normal quantiles of the ranks 1/2, 1, 3/2, ... among twice_n / 2 values."""
     # the standard library's quantile saves loading scipy.stats or scipy.special at every start
-    quantile = NormalDist().inv_cdf
-    return [quantile((r / 2 - 0.375) / (twice_n / 2 + 0.25)) for r in range(1, twice_n + 1)]
+    quantile, n = NormalDist().inv_cdf, twice_n / 2
+    return np.array([quantile((r / 2 - 0.375) / (n + 0.25)) for r in range(1, twice_n + 1)])
 
 
 def _effective(z: Floats) -> Floats:
@@ -112,8 +113,7 @@ def _effective(z: Floats) -> Floats:
     # Geyer: sums of pairs are positive and fall; the last lags are not used
     most = max((n - 1) // 2, 1)
     pairs = rho[:, 0 : 2 * most : 2] + rho[:, 1 : 2 * most : 2]
-    positive = np.logical_and.accumulate(pairs > 0, axis=1)
-    used = np.minimum(positive.sum(axis=1), most - 1)
+    used = np.minimum(np.logical_and.accumulate(pairs > 0, axis=1).sum(axis=1), most - 1)
     monotone = np.where(np.arange(most) < used[:, None], np.minimum.accumulate(pairs, axis=1), 0.0)
     # one more lag counts half: as it is where the draws ended before the sums did, else if positive
     at = used[:, None]

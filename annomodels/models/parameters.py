@@ -82,6 +82,8 @@ class Parameter:
 
     def columns(self, values: AnyArray, prevalence: Floats, busiest: Ints) -> Floats:
         """Return the monitored quantities [chain, draw, column] of values [chain, draw, ...]."""
+        if "coder" in self.along:
+            values = np.take(values, busiest, axis=2 + self.dims.index("coder"))
         if self.watched in ("accuracy", "diagonal"):
             values = np.diagonal(values, axis1=-2, axis2=-1)
         if self.watched in ("accuracy", "rate"):
@@ -89,8 +91,6 @@ class Parameter:
             last = np.moveaxis(values, axis, -1)
             shape = (*prevalence.shape[:2], *(1,) * (last.ndim - 3), prevalence.shape[2])
             values = (last * prevalence.reshape(shape)).sum(axis=-1)
-        if "coder" in self.along:
-            values = np.take(values, busiest, axis=2 + self.along.index("coder"))
         if self.positive:
             values = np.log(np.maximum(values, TINY))
         return np.asarray(values, dtype=np.float64).reshape(*values.shape[:2], -1)
