@@ -43,7 +43,6 @@ from annomodels.auditing.tables import (
     Tables,
     accuracies,
     classes,
-    effective,
     panel,
     slices,
 )
@@ -307,8 +306,6 @@ class _Tables:
         errors = np.full((len(part), data.n_coders), np.nan)
         errors[data.item, data.coder] = data.label != each.truth[data.item]
         self.errors = errors[part]
-        worth = effective(self.errors, np.ones(len(self.errors)), 200, rng)[0]
-        self.worth = float(worth.mean()) if len(worth) else np.nan
 
     def look(self, estimator: Estimator, seen: Observed, weights: Floats, seed: int) -> None:
         """Compare all intervals of one audit with the truth of all items."""
@@ -333,9 +330,7 @@ class _Tables:
         share, n = accuracies(t)
         rates = right.sum(axis=0) / np.maximum(given.sum(axis=0), 1)
         for row in panel(t, share, n).itertuples():
-            if row.quantity == "effective_coders":
-                self._add("effective coders", row.low, row.high, self.worth)
-            elif row.coder != "":
+            if row.coder != "":
                 best = rates[data.coders.index(row.coder)]
                 less = row.quantity == "gold_less_best_coder"
                 real = 1 - self.wrong.mean() - best if less else best

@@ -175,8 +175,8 @@ class Estimate(Summary):
     systems
         One row per system that is compared in pairs: its win rate, in which a tie counts one half.
     panel
-        Quantities of all coders together: the effective number of coders, and the comparison with
-        the best coder.
+        Quantities of all coders together: the effective number of coders, without an interval,
+        and the comparison with the best coder.
     needs
         One row per number of further items: the expected width of the interval of the accuracy.
     by_design

@@ -383,10 +383,8 @@ def panel_sentences(found: Estimate) -> list[str]:
     rows = {row["quantity"]: row for row in found.panel.to_dict("records")}
     out = list[str]()
     if "effective_coders" in rows:
-        row, n = rows["effective_coders"], len(found.coders)
-        low, high = number(row["low"]), number(row["high"])
-        worth = _whole(row["value"])
-        out.append(say("effective_coders", n=n, worth=worth, low=low, high=high))
+        worth = _whole(rows["effective_coders"]["value"])
+        out.append(say("effective_coders", n=len(found.coders), worth=worth))
     if "gold_less_best_coder" in rows:
         row, best = rows["gold_less_best_coder"], rows["best_coder"]
         value, low, high = (f"{100 * row[name]:.1f}".replace("-", "−") for name in _ENDS)
