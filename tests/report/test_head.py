@@ -163,7 +163,7 @@ def test_labels_are_bought_for_items_that_need_some_and_no_others(stacked):
     bought = plan["item"].nunique()
     whose = f"{bought} of the " * (bought < len(need)) + f"{len(need)} items that need labels"
     assert buy.title == f"Buy {len(plan)} labels"
-    assert buy.about.startswith(f"for {whose}: about ")
+    assert buy.about.startswith(f"for {whose}: up to ")
 
 
 @pytest.mark.parametrize("told", ["audit", "test"])
