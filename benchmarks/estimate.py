@@ -85,7 +85,7 @@ All other intervals that an estimate prints, from one in {every} of these audits
 that cover the actual number, in per cent, mean over sets; *least*: the set where fewest do.
 {groups} slices *at random* are of equal size; of {groups} *gathered* ones the first has two thirds
 of the wrong gold labels in a third of the items, which no model can see. Slices have {fewest}
-items or more, coders {labels} items of the class or more. The last row counts pairs of slices
+items or more, coders {labels} items of the class or more. *The higher of two slices* counts pairs
 in which the higher one has `p_higher` of 2.5 % or more; its width is the mean of `p_higher`.
 """
 

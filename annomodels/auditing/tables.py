@@ -445,7 +445,7 @@ def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
     for quantity, who, draws in found:
         if len(draws):
             row = {"quantity": quantity, "coder": who} | three("value", draws, bare=True)
-            # the intervals of the others covered in 75 % of the audits of benchmarks/estimate.py
+            # intervals of the effective number covered too seldom (docs/research/audits.md)
             rows.append(row if who else row | {"low": np.nan, "high": np.nan})
     return pd.DataFrame(rows, columns=["quantity", "coder", "value", "low", "high"])
 

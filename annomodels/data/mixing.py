@@ -54,7 +54,8 @@ def _by_column(draws: Floats, function: Callable[[Floats], Floats]) -> Floats:
 
 
 def _largest_rhat(split: Floats) -> Floats:
-    folded = np.abs(split - np.median(split, axis=(1, 2), keepdims=True))
+    middle = np.median(split, axis=(1, 2), keepdims=True)
+    folded = np.abs(split - middle)
     return np.fmax(_rhat(_normal_scores(split)), _rhat(_normal_scores(folded)))
 
 
@@ -78,7 +79,7 @@ def _normal_scores(split: Floats) -> Floats:
     # first and last place of each run of equal values, so that twice their mean is a whole number
     spread = ordered[:, [3 * n // 4]] - ordered[:, [n // 4]]
     new = np.diff(ordered) > CONSTANT * spread
-    first = last = place
+    first, last = place, place
     if not new.all():
         true = np.ones((len(flat), 1), dtype=bool)
         begins, ends = np.hstack([true, new]), np.hstack([new, true])
@@ -113,7 +114,8 @@ def _effective(z: Floats) -> Floats:
     # Geyer: sums of pairs are positive and fall; the last lags are not used
     most = max((n - 1) // 2, 1)
     pairs = rho[:, 0 : 2 * most : 2] + rho[:, 1 : 2 * most : 2]
-    used = np.minimum(np.logical_and.accumulate(pairs > 0, axis=1).sum(axis=1), most - 1)
+    positive = np.logical_and.accumulate(pairs > 0, axis=1)
+    used = np.minimum(positive.sum(axis=1), most - 1)
     monotone = np.where(np.arange(most) < used[:, None], np.minimum.accumulate(pairs, axis=1), 0.0)
     # one more lag counts half: as it is where the draws ended before the sums did, else if positive
     at = used[:, None]

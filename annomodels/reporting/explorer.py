@@ -18,7 +18,7 @@ from annomodels.io.writing import deflated
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.reporting.methods import folder_of
 from annomodels.reporting.parts import BAR
-from annomodels.summaries.why import label_parts, reason_draws, runner_up
+from annomodels.summaries.why import parts_of, reason_draws, runner_up
 from annomodels.types import Bools, Floats, Ints
 
 ROOM = 3_600_000  # characters of all items on a page
@@ -186,7 +186,7 @@ def _contributions(facts: Facts, p: Floats) -> Floats:
     """Return the log-odds of gold label against runner-up that each label adds, [annotation]."""
     tree, data = facts.tree, facts.data
     second = runner_up(tree, data, p, np.arange(data.n_items))
-    return label_parts(reason_draws(tree, data), data, p.argmax(axis=1), second)[0]
+    return parts_of(reason_draws(tree, data), data, p.argmax(axis=1), second)[0]
 
 
 def packed(files: Mapping[str, str]) -> str:

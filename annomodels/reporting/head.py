@@ -104,9 +104,9 @@ def _buy(facts: Facts) -> Action | None:
 
 def _price(plan: NextLabels) -> str:
     """State how many new labels, at least, correct one wrong label; empty if they correct none."""
-    removed = max(plan.before - plan.after, 0.0)
-    each = len(plan.table) / removed if removed else 0.0
-    return f" ({each:,.0f} or more new labels to correct one)" * bool(removed)
+    removed = plan.before - plan.after
+    each = f"{len(plan.table) / removed:,.0f} or more" if removed > 0 else ""
+    return f" ({each} new labels to correct one)" if each else ""
 
 
 VERBS = {"give test items": "give test items to", "retrain": "talk to"}

@@ -62,9 +62,9 @@ class NextLabels(Summary):
     coders
         One row per coder: bits per label, labels to ask for, advice.
     before, after
-        Expected wrong gold labels (or bits of uncertainty) now, and with these labels. Coders share
-        errors, so on 19 of 23 public data sets the gain was smaller: use `after` to rank requests.
-        It has no interval; fit again after the labels, or audit. NaN if known truth contradicts the
+        Expected wrong gold labels (or bits of uncertainty) now, and with these labels. The real
+        gain is usually smaller, because coders share errors. So use `after` to rank requests. It
+        has no interval; fit again after the labels, or audit. NaN if known truth contradicts the
         probabilities: then no gain is known, and no label is asked for.
     finished
         True if the table contains all labels that gain enough, so more would not pay.

@@ -31,9 +31,9 @@ from annomodels.types import Bools, Floats, Ints
 
 SHOWN = 5
 MOST_DRAWS, FEWEST_DRAWS = 500, 50
-# labels of all draws: parts of all items fit in memory, and states of items take two seconds
+# draws times labels at most: all parts fit in memory, and states of items take two seconds
 WORK, STATES_WORK = 2**25, 2**21
-RIVAL_DRAWS = 50
+RIVAL_DRAWS = 50  # only the order of P(truth) counts
 WORTH_SAYING = 0.5  # log-odds from which the prevalence is listed with the coders
 
 
@@ -77,14 +77,12 @@ def runner_up(tree: xr.DataTree, data: Annotations, p: Floats, items: Ints) -> I
 def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) -> Evidence:
     """Compute posterior-mean log-odds of one label against another, coder by coder."""
     at = np.flatnonzero(runs(data))
-    value, prior = label_parts(draws, data, first, second)
+    value, prior = parts_of(draws, data, first, second)
     item, coder = data.item[at].astype(np.int64), data.coder[at].astype(np.int64)
     return Evidence(item, coder, np.add.reduceat(value, at), prior)
 
 
-def label_parts(
-    draws: Draws, data: Annotations, first: Ints, second: Ints
-) -> tuple[Floats, Floats]:
+def parts_of(draws: Draws, data: Annotations, first: Ints, second: Ints) -> tuple[Floats, Floats]:
     """Return the mean part of each label in the log-odds, and the prior log-odds of each item."""
     if draws.states is not None:
         return _of_states(draws, data, first, second)

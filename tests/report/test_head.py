@@ -101,6 +101,7 @@ def test_a_price_cannot_be_read_as_labels_per_item(found):
     table = plan.table.iloc[:0].reindex(range(16))
     plan = dataclasses.replace(plan, table=table, before=9.0, after=8.65)
     assert _price(plan) == " (46 or more new labels to correct one)"
+    assert _price(dataclasses.replace(plan, before=math.nan, after=math.nan)) == ""
     assert not _price(dataclasses.replace(plan, after=plan.before))
 
 
