@@ -32,12 +32,15 @@ _NAMED = 8  # maximum number of files or folders in a suggested command
 
 
 def read_records(source: Source, options: Options) -> Records:
+    if source.records is not None and (same := source.records.asked(options)) is not None:
+        return same
     one = _alone(source, options)
     if one is not None:
-        source, form = one
-        found = _records(form, source, options)
+        alone, form = one
+        found = _records(form, alone, options)
         if form.name not in PLAIN:
             found.notes = [f"Read as {form.title}.", *found.notes]
+            source.records = found
         return found
     if options.units is not None:
         return _of_spans(_marks(source, options), Records(source, options))

@@ -25,7 +25,9 @@ from annomodels.io.roles import (
     SURE_GAIN,
     Said,
     agree,
+    classes,
     coders_in,
+    gain,
     keys_in,
     long,
     readings,
@@ -303,7 +305,7 @@ def _search(
             sheets = options.get("sheet") == EVERY_SHEET  # one sheet per coder, or per question
             answers = 0 if isinstance(data, Mapping) else len(data)
             most = max(most, answers)
-            if not _compares(data) or (sheets and agree(_by_coder(data)) < GAIN):
+            if not _compares(data) or (sheets and _told(data) < GAIN):
                 failed.append(f"{_shown(options)}: almost no item has labels from several coders.")
                 continue
             if 2 * answers < most:  # a question with few answers
@@ -319,7 +321,7 @@ def _search(
             if "sheet" not in options or sheets:
                 return options, data
             of_sheets[str(options["sheet"])] = options, data
-    size = {name: len(_by_coder(data)[0].cells) for name, (_, data) in of_sheets.items()}
+    size = {name: _first(data).n_items for name, (_, data) in of_sheets.items()}
     return of_sheets[max(size, key=size.__getitem__)] if size else about_items
 
 
@@ -362,18 +364,19 @@ def _compares(data: Data) -> bool:
 
 def _about_items(data: Data) -> bool:
     """Return True if nearly all labels of an item are equal, so they describe the item."""
-    if isinstance(data, Mapping) or data.n_items < SHARED:
-        return False
-    return agree(_by_coder(data)) > ITEMS
+    return not isinstance(data, Mapping) and data.n_items >= SHARED and _told(data) > ITEMS
 
 
-def _by_coder(data: Data) -> list[Column]:
-    """Return the labels of each coder in item order, for the first question."""
-    one = next(iter(data.values())) if isinstance(data, Mapping) else data
-    cells = [[""] * one.n_items for _ in one.coders]
-    for item, coder, label in zip(one.item, one.coder, one.label, strict=True):
-        cells[coder][item] = str(one.labels[label])
-    return [Column("", own) for own in cells]
+def _told(data: Data) -> float:
+    """Return the information about a label in the item's other labels, for the first question."""
+    one = _first(data)
+    labels = Column("", [str(one.labels[label]) for label in one.label])
+    item, coder = one.item.astype(np.int64), one.coder.astype(np.int64)
+    return gain(item, coder, classes(labels, np.arange(len(one))))
+
+
+def _first(data: Data) -> Annotations:
+    return next(iter(data.values())) if isinstance(data, Mapping) else data
 
 
 # -- candidate options ----------------------------------------------------------------------

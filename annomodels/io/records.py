@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -62,6 +63,8 @@ def name_of_value(value: object) -> str:
 
 def values_of(label: object) -> tuple[str, ...]:
     """Return the distinct names in a label, in their order."""
+    if isinstance(label, str):
+        return (label,) if label else ()
     parts = label if isinstance(label, (list, tuple)) else [label]
     return tuple(dict.fromkeys(name for name in map(name_of_value, parts) if name))
 
@@ -150,7 +153,7 @@ class Records:
             word = "a coder"
             who = name_of_value(coder)
             word = "a label"
-            labels = (label,) if isinstance(label, str) and label else values_of(label)
+            labels = values_of(label)
             word = "an annotation id"
             key = name_of_value(number)
         except Unreadable:
@@ -256,6 +259,16 @@ class Records:
     def require(self, header: Sequence[str], name: str | None, role: str) -> None:
         if name is not None:
             self.problems += named_column(list(header), name, role, self.source.name)
+
+    def asked(self, options: Options) -> Records | None:
+        """Return these records for options that differ in the question only, or None."""
+        if self.problems or replace(self.options, question=options.question) != options:
+            return None
+        if options.question not in self.parts:
+            return None
+        made = copy.copy(self)
+        made.options = options
+        return made
 
     # -- the table ------------------------------------------------------------------------------
 

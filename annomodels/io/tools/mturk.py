@@ -12,6 +12,7 @@ from annomodels.errors import Option
 from annomodels.io.objects import cell_value, keys_of
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.table import Table
 from annomodels.io.tools.rows import prefixed
 
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
@@ -60,31 +61,34 @@ def read_mturk(found: Records) -> None:
             found.require(header, name, role)
     if found.problems:
         return
-    boxes = _boxes(table.columns, answers)
+    if "Rejected" in table.columns.get("AssignmentStatus", ()):
+        kept = [n for n, cell in enumerate(table.columns["AssignmentStatus"]) if cell != "Rejected"]
+        found.leave_out("they were rejected", len(table) - len(kept))
+        table = table.take(kept)
+    columns, size = table.columns, len(table)
+    given = _answers(table, answers)
+    unread = {*range(size)}.difference(*given.values())
+    if lost := [n for n in unread if any(columns[name][n] for name in answers)]:
+        found.leave_out("their answers are not JSON objects", len(lost))
+    users = columns.get("Turkle.Username", [""] * size)
+    coders = [user or who for user, who in zip(users, columns["WorkerId"], strict=True)]
+    ids = columns.get("AssignmentId", [""] * size)
     held: dict[str, list[Any]] = {}  # answers that are lists of objects, such as spans
-    for row, cells in table.records():
-        if cells.get("AssignmentStatus") == "Rejected":
-            found.leave_out("they were rejected")
-            continue
-        coder = cells.get("Turkle.Username") or cells["WorkerId"]
-        given = _answers(cells, answers, boxes)
-        if not given and any(cells[column] for column in answers):
-            found.leave_out("their answers are not JSON objects")
-        for question, label in given.items():
+    for question, labels in given.items():
+        match = _NUMBERED.match(question)
+        number = match[2] if match and match[2] in numbers else ""
+        names = columns[item.get(number) or item.get("", "HITId")]
+        if number and number not in item:
+            names = [f"{name}#{number}" for name in names]
+        texts = columns.get(text.get(number, text.get("", "")), ())
+        asked = match[1] if match and number else question
+        for n, label in labels.items():
             if (objects := _objects(label)) is not None:
                 held[question] = held.get(question) or objects
-                continue
-            match = _NUMBERED.match(question)
-            number = match[2] if match and match[2] in numbers else ""
-            if numbers and not number and not label:
-                continue  # an empty comment on the entire task
-            if number in item:
-                name = cells[item[number]]
-            else:
-                name = cells[item.get("", "HITId")] + (number and f"#{number}")
-            found.text(name, cells.get(text.get(number, text.get("", ""))))
-            asked = match[1] if match and number else question
-            found.add(name, coder, asked, label, row, f"{cells.get('AssignmentId', '')}")
+            elif number or label or not numbers:  # not an empty comment on the entire task
+                if texts:
+                    found.text(names[n], texts[n])
+                found.add(names[n], coders[n], asked, label, table.rows[n], ids[n])
     for question, example in held.items():
         what = f"The answers in {question!r} are lists of objects with {some(keys_of(example))}"
         if found.empty:
@@ -157,21 +161,29 @@ def _boxes(columns: Mapping[str, Sequence[object]], answers: list[str]) -> dict[
     return {name: stem for stem, names in stems.items() if len(names) > 1 for name in names}
 
 
-def _answers(cells: dict[str, Any], answers: list[str], boxes: dict[str, str]) -> dict[str, Any]:
-    ticked: dict[str, list[str]] = {question: [] for question in boxes.values()}
-    flat: dict[str, Any] = {}
+def _answers(table: Table, answers: list[str]) -> dict[str, dict[int, Any]]:
+    """Return the answers to each question by place in the table."""
+    boxes = _boxes(table.columns, answers)
+    ticked: dict[str, dict[int, list[str]]] = {
+        question: {n: [] for n in range(len(table))} for question in boxes.values()
+    }
+    found: dict[str, dict[int, Any]] = {}
     for column in answers:
-        name = column.removeprefix("Answer.")
+        name, cells = column.removeprefix("Answer."), enumerate(table.columns[column])
         if column in boxes:
-            if str(cells[column]).lower() in ("true", "on"):
-                ticked[boxes[column]].append(name.removeprefix(f"{boxes[column]}."))
+            question = boxes[column]
+            for n, cell in cells:
+                if str(cell).lower() in ("true", "on"):
+                    ticked[question][n].append(name.removeprefix(f"{question}."))
         elif name == "taskAnswers":
-            forms = cell_value(cells[column])
-            for form in forms if isinstance(forms, list) else [forms]:
-                flat |= answers_in(form)
+            for n, cell in cells:
+                forms = cell_value(cell)
+                for form in forms if isinstance(forms, list) else [forms]:
+                    for question, label in answers_in(form).items():
+                        found.setdefault(question, {})[n] = label
         else:
-            flat[name.removesuffix(".label")] = cells[column]
-    return {**flat, **ticked}
+            found[name.removesuffix(".label")] = dict(cells)
+    return {**found, **ticked}
 
 
 def _objects(label: object) -> list[object] | None:
