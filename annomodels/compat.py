@@ -20,8 +20,8 @@ ITEM, CODER, LABEL, GOLD = "task", "worker", "label", "agg_label"
 def from_hf(dataset: Any, **reading: Any) -> Annotations:
     """Read a split of a Hugging Face data set.
 
-    Class labels become their names, also inside lists. A split with one row per label and one with
-    the labels of all coders in a list per row are both read.
+    Class labels become their names, also inside lists. Each row has one label, or a list with the
+    labels of all coders.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def from_hf(dataset: Any, **reading: Any) -> Annotations:
     NotApplicable
         If `dataset` is a dictionary of splits or not a data set.
     AnnotationError
-        If the rows cannot be read as labels, with all problems at once.
+        If the rows cannot be read as labels; lists all problems.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class Aggregator:
         AnnotationError
             If columns are missing or nothing can be estimated from the labels.
         NotApplicable
-            When `true_labels` is neither a Series nor a mapping.
+            If `true_labels` is neither a Series nor a mapping.
         """
         columns = getattr(data, "columns", getattr(data, "column_names", ()))
         names = {str(name) for name in columns}

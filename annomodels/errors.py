@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Option:
-    """Option in a message, in the spelling of the front end: in Python a keyword.
+    """Option in a message, spelled as in the front end: in Python, a keyword.
 
     `value` is None for the option alone, ``...`` for any value, and ``[...]`` for any list.
 
@@ -96,7 +96,7 @@ class Problem:
     what
         One sentence that says what is wrong.
     where
-        File, row and column, or the names concerned; empty for the entire table.
+        File, row and column, or the affected names; empty for the entire table.
     remedy
         One sentence that says how to fix it.
     choices

@@ -95,9 +95,9 @@ class Codes(Counted, Protocol):
 def exchangeable(data: Codes) -> bool:
     """Return True if the labels do not distinguish coders.
 
-    If the names of coders say nothing, for example because they are places in a list, labels
-    exchange places within items as chance would have it. Each coder's labels, and their agreement
-    with the other labels of the items, are compared with what this gives.
+    If the names of coders mean nothing, for example because they are positions in a list, the
+    labels of an item are in random order. Each coder's labels, and their agreement with the other
+    labels of the items, are compared with what random order would give.
 
     >>> from annomodels import Annotations
     >>> alike = [(i, j, "ab"[(7 * i + 3 * j) % 5 > 2]) for i in range(40) for j in range(3)]

@@ -23,19 +23,19 @@ __all__ = ["SCALES", "Annotations", "Scale"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations(Coded):
-    """Labels that coders gave to items, as integer codes with their names kept.
+    """Labels that coders gave to items, as integer codes with names.
 
-    Rows are sorted by item, then coder; labels that one coder gave to one item more than once keep
-    their order. Items, coders and undeclared labels are sorted by name (numbers by value), so
-    nothing depends on the order of the rows. Build it with :func:`annomodels.read`,
+    Rows are sorted by item, then by coder; repeated labels by a coder for an item keep their order.
+    Items, coders and undeclared labels are sorted by name (numbers by value), so results do not
+    depend on the order of the rows. Build it with :func:`annomodels.read`,
     :meth:`from_records` or :meth:`from_frame`.
 
-    Names are texts, numbers, truth values and frozensets of these, and what is given becomes such
-    a value everywhere in the same way. NumPy's values become Python's; a Decimal or Fraction an
-    integer or the nearest float; dates, times and Timestamps texts as ISO 8601 writes them,
-    durations seconds, bytes the UTF-8 text in them; a member of an Enum its name, or its value if
-    it is itself a text or a number; tuples, paths and UUIDs the text that they print. Equal numbers
-    are one name (1 and 1.0 are 1). True beside 1, complex numbers and anything else are refused.
+    Names are strings, numbers, booleans and frozensets of these. Other values are converted: NumPy
+    scalars to Python scalars, Decimal and Fraction to an integer or the nearest float, dates and
+    times to ISO 8601 strings, durations to seconds, bytes to the UTF-8 text that they hold, Enum
+    members to their name (or value, if the member is a string or a number), and tuples, paths and
+    UUIDs to strings. Equal numbers are one name (1 and 1.0 are 1). A mix of True and 1, complex
+    numbers and all other values are refused.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ class Annotations(Coded):
     scale
         Scale of the labels.
     declared
-        Whether the label set was declared (it may then hold labels nobody used).
+        Whether the label set was declared; it may then include labels that nobody used.
     gold
         Known truth as label codes, -1 where unknown, shape [item].
     group
-        Document or batch of each item as codes into `groups`, shape [item]; None without any.
+        Document or batch of each item, as indices into `groups`, shape [item]; None without groups.
     groups
         Names of the documents.
     texts
@@ -64,8 +64,8 @@ class Annotations(Coded):
     dont_know
         Labels that are not classes, such as "don't know"; they are not among `labels`.
     unanswered
-        Who gave such a label to which item: codes of item, coder and of the place in `dont_know`,
-        shape [time, 3]; None without any.
+        Who gave such a label to which item: codes of item and coder, and index in `dont_know`,
+        shape [answer, 3]; None if there are none.
 
     Examples
     --------
@@ -93,9 +93,9 @@ class Annotations(Coded):
         Parameters
         ----------
         rows
-            Triples; a label of None, NaN or "" counts as skipped.
+            Triples (item, coder, label); a label of None, NaN or "" counts as skipped.
         labels
-            The label set in its order; without it, the labels that occur, sorted.
+            The label set in order [default: the labels that occur, sorted].
         scale
             Scale of the labels. An ordinal scale needs `labels` unless all labels are numbers.
         truth
@@ -109,8 +109,8 @@ class Annotations(Coded):
         Raises
         ------
         AnnotationError
-            With all problems at once: no rows, rows that are not triples, missing items or
-            coders, labels outside the declared set, an order that is missing.
+            If there are no rows, rows that are not triples, missing items or coders, labels outside
+            the declared set, or no order of labels; lists all problems.
 
         Examples
         --------
@@ -149,7 +149,7 @@ class Annotations(Coded):
         dont_know: Sequence[Hashable] = (),
         **reading: object,
     ) -> Annotations:
-        """Code a data frame of pandas, polars, pyarrow or anything else narwhals reads.
+        """Code a data frame of pandas, polars, pyarrow or any other library that narwhals supports.
 
         Parameters
         ----------
@@ -169,12 +169,12 @@ class Annotations(Coded):
         dont_know
             As in :meth:`from_records`.
         **reading
-            All that :func:`annomodels.read` takes, such as `coder_columns` and `question`.
+            Other options of :func:`annomodels.read`, such as `coder_columns` and `question`.
 
         Raises
         ------
         AnnotationError
-            With all problems at once.
+            If the data cannot be used; lists all problems.
 
         Examples
         --------
@@ -270,19 +270,19 @@ class Annotations(Coded):
         return self.replace(dont_know=(), unanswered=None)
 
     def with_truth(self, truth: Any) -> Annotations:
-        """Return a copy with the true label of some items.
+        """Return a copy with true labels of some items.
 
         Parameters
         ----------
         truth
-            True label by item name; items that are not in the data are passed over. Or the file
-            ``decisions.csv`` of the report page, as a path or data frame: its decided items.
+            True label by item name; items that are not in the data are ignored. Or the file
+            ``decisions.csv`` of the report page, as a path or data frame.
 
         Raises
         ------
         AnnotationError
-            If a true label is not in the label set; for a file, also if an item is unknown, is
-            decided twice with different labels, or if the file is about other labels.
+            If a true label is not in the label set. For a file, also if an item is unknown or has
+            two different decisions, or if the file is about other labels.
         """
         if isinstance(truth, (str, os.PathLike)) or hasattr(truth, "columns"):
             from annomodels.io.mappings import decisions_of
@@ -296,17 +296,17 @@ class Annotations(Coded):
         items: Iterable[Hashable] | None = None,
         coders: Iterable[Hashable] | None = None,
     ) -> Annotations:
-        """Return a copy with some items or coders only; the label set stays.
+        """Return a copy with only some items or coders; the label set does not change.
 
         Parameters
         ----------
         items, coders
-            Names to keep; None keeps all. Items and coders left without a label are dropped.
+            Names to keep; None keeps all. Items and coders without remaining labels are dropped.
 
         Raises
         ------
         AnnotationError
-            When nothing is left.
+            If no label remains.
         NotApplicable
             If an item or coder is not in the data.
         """

@@ -120,7 +120,7 @@ class Candidates(Html):
 
 
 def class_of(label: str) -> str:
-    """Return the class of a label: the text before its bracket.
+    """Return the class of a label: the text before the bracket.
 
     >>> class_of("DO(3-4)"), class_of("DN()"), class_of("expletive")
     ('DO', 'DN', 'expletive')

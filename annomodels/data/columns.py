@@ -146,7 +146,7 @@ def clean(text: object) -> str:
 
 
 def short(text: object, width: int = 18) -> str:
-    """Return clean text cut to a width, with an ellipsis where something is left out.
+    """Return clean text cut to a width, with an ellipsis if it was longer.
 
     >>> short("a rather long name of a label", 12)
     'a rather lo…'

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Document(Html):
-    """A text and what each coder did on it.
+    """A text and the annotations of each coder.
 
     Parameters
     ----------
@@ -33,18 +33,19 @@ class Document(Html):
     tokens
         Its words.
     sentence_starts
-        Positions at which sentences begin.
+        Positions of the first words of sentences.
     genre
         Text type, or None.
     layers
         Layers by coder.
     notes
-        What reading found worth saying.
+        Notes from reading.
 
     Raises
     ------
     AnnotationError
-        With every problem: spans beyond the last word, layers filed under another coder.
+        If a span ends after the last word, or a layer is stored under the name of another coder;
+        lists all problems.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class Document(Html):
 
     @cached_property
     def codes(self) -> NDArray[np.int64]:
-        """Cluster of each mention of :attr:`keys` for each coder, -1 where it was not marked.
+        """Cluster of each mention of :attr:`keys` for each coder; -1 if the coder did not mark it.
 
         Shape [coder, mention].
         """
@@ -98,12 +99,12 @@ class Document(Html):
         return out
 
     def shared(self, *coders: str) -> tuple[Key, ...]:
-        """Mentions with exactly the same words for all the coders given (without any: for all).
+        """Mentions that all given coders marked with exactly the same words.
 
         Parameters
         ----------
         coders
-            Names of coders.
+            Names of coders [default: all].
         """
         chosen = [self.layers[coder] for coder in coders or self.coders]
         marked = [set(layer.mentions.values()) for layer in chosen]
@@ -122,8 +123,8 @@ class Document(Html):
         Returns
         -------
         pandas.DataFrame
-            Per mention: `document`, `span`, `text`, `level`, and the coders who `marked` it
-            and that it is `missing` from.
+            One row per mention: `document`, `span`, `text`, `level`, the coders who `marked` it,
+            and those whose layer is `missing` it.
         """
         import pandas as pd
 

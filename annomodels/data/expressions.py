@@ -11,18 +11,18 @@ from annomodels.errors import AnnotationError, Problem
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """The words of an expression; two coders mean the same expression if they took the same words.
+    """The words of an expression; expressions of two coders are the same if their words are.
 
     Parameters
     ----------
     tokens
-        Positions of its words in the document, counted from 0, in any order; a gap makes the
-        expression discontinuous.
+        Positions of the words in the document, from 0, in any order; with a gap, the expression is
+        discontinuous.
 
     Raises
     ------
     AnnotationError
-        When there is no position, or one that is no whole number from 0.
+        If there is no position, or a position is not a whole number of 0 or more.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Span:
 
     @property
     def name(self) -> str:
-        """Positions in short: runs joined by "-", pieces by "+".
+        """Positions in a short form: runs joined by "-", pieces by "+".
 
         Examples
         --------
@@ -95,19 +95,19 @@ class Markable:
     Parameters
     ----------
     id
-        Its name within the layer of one coder; never used to compare coders.
+        Name within the layer of one coder; coders are not compared by it.
     span
         Its words.
     level
-        "phrase" for a mention; anything else, such as "turn" or "segment", for what mentions can
-        point at without being mentions themselves.
+        "phrase" for a mention. Other levels, such as "turn" or "segment", are for expressions that
+        mentions can refer to but that are not mentions.
     head
-        Position of its head word, one of its words, or None.
+        Position of the head word, or None.
 
     Raises
     ------
     AnnotationError
-        When the head is none of the words.
+        If the head is not one of the words.
     """
 
     id: str

@@ -14,7 +14,7 @@ PHRASE = "phrase"
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """Judgment of one coder about one markable.
+    """Judgment of one coder about a markable.
 
     Parameters
     ----------
@@ -22,11 +22,11 @@ class Judgment:
         Id of the markable.
     category
         Such as "phrase", "segment", "place" or "none" (Poesio and Artstein 2005) or "DN", "DO",
-        "NR" and "PR" (Phrase Detectives); None where only clusters or pointers were coded.
+        "NR" and "PR" (Phrase Detectives); None if only clusters or pointers were coded.
     readings
-        The coder's readings, each a set of ids of antecedents. Two readings or more
-        make the markable ambiguous; a reading of two ids or more is a plural. An id means
-        the reading with that antecedent alone.
+        The coder's readings, each a set of ids of antecedents. With two or more readings, the
+        markable is ambiguous; a reading with two or more ids is plural. A single id stands for the
+        reading with this antecedent only.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Judgment:
 
 @dataclass(frozen=True)
 class Layer:
-    """Everything one coder did on one document.
+    """All annotations of one coder in one document.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class Layer:
     judgments
         Judgments by id of the markable.
     clusters
-        Disjoint sets of ids that corefer; any other mention is a separate cluster. None to
-        derive them from the judgments.
+        Disjoint sets of ids that corefer; every other mention is a separate cluster. None derives
+        them from the judgments.
     near_identity
         Pairs of ids that are nearly the same (Recasens, Hovy and Martí 2010).
     dominating
@@ -78,8 +78,8 @@ class Layer:
     Raises
     ------
     AnnotationError
-        With every problem: ids that resolve to nothing, overlapping clusters, clusters together
-        with ambiguous judgments, two markables on the same words.
+        If an id is unknown, clusters overlap, clusters are combined with ambiguous judgments, or
+        two markables have the same words; lists all problems.
 
     Examples
     --------
@@ -114,8 +114,8 @@ class Layer:
     def mentions(self) -> dict[str, Key]:
         """Ids and keys of the markables that can corefer, in the order of the text.
 
-        Markables on another level than "phrase" are mentions only if they were judged or stand in
-        a given cluster.
+        Markables on a level other than "phrase" are mentions only if they were judged or are in a
+        given cluster.
         """
         named = set().union(*self.clusters) if self.clusters else set()
         chosen = [
@@ -127,10 +127,10 @@ class Layer:
 
     @cached_property
     def groups(self) -> tuple[frozenset[Key], ...]:
-        """Partition of the mentions into clusters, those of one mention included.
+        """Partition of the mentions into clusters, including those of one mention.
 
-        Without given clusters, mentions are joined by the judgments with one reading of one
-        antecedent: an ambiguous or plural mention does not join what it points at.
+        Without given clusters, mentions are joined by judgments with one reading and one
+        antecedent: an ambiguous or plural mention does not join its antecedents.
         """
         if self.clusters is not None:
             covered = set().union(*self.clusters) if self.clusters else set()
@@ -217,7 +217,7 @@ def _problems(layer: Layer) -> Iterable[Problem]:
 
 
 def components[T: Hashable](nodes: Iterable[T], links: Iterable[tuple[T, T]]) -> list[frozenset[T]]:
-    """Find the sets of nodes that are joined by links, whichever way these point.
+    """Find the sets of nodes that are joined by links in either direction.
 
     >>> sorted(map(sorted, components("abcd", [("a", "b"), ("d", "b")])))
     [['a', 'b', 'd'], ['c']]

@@ -32,11 +32,11 @@ class Summary:
     draws
         The posterior draws behind the table, with named dimensions; empty if none are kept.
     notes
-        Sentences a reader of the table should know.
+        Remarks on the table.
     columns
-        The columns that people look at, those that matter most first.
+        The columns to show, most important first.
     order
-        Row numbers as people see them, the most notable first; empty for the order of the table.
+        Row numbers in the order to show them, most notable first; if empty, the order of the table.
 
     Examples
     --------

@@ -472,11 +472,11 @@ def points(labels: Sequence[object]) -> int:
 def in_order(labels: Sequence[object], pairs: Floats) -> bool:
     """Return True if coders disagree as on a scale: more about labels whose numbers are close.
 
-    ``pairs`` counts the different labels of one item [label, label]. Their mean squared distance,
-    as a ratio to the one expected from how often each label is in such a pair, is compared with
-    what other orders of the same numbers give: at most :data:`OTHER_ORDERS` of them may be as good.
-    With fewer than four different labels in pairs, numbers are taken for a scale: there are too few
-    orders to compare.
+    ``pairs`` counts pairs of different labels of an item [label, label]. The ratio of their mean
+    squared distance to its expectation, given how often each label is in a pair, is compared with
+    the ratios for other orders of the same numbers: at most :data:`OTHER_ORDERS` of them may be as
+    good. If pairs contain fewer than four different labels, there are too few orders to compare,
+    and numbers count as a scale.
 
     >>> near = np.array([[0, 9, 1, 0, 0], [9, 0, 8, 1, 0], [1, 8, 0, 9, 1], [0, 1, 9, 0, 7],
     ...                  [0, 0, 1, 7, 0]])

@@ -1,4 +1,4 @@
-"""Small data sets to learn and to test with: printed figures, and one simulated crowd.
+"""Small data sets for learning and testing: printed figures, and one simulated crowd.
 
 Each is a table (``NAME.tsv``: a row per item, or per pattern with its number ``n``), described in
 ``about.toml``. May import errors, validation, coding and annotations.
@@ -37,9 +37,9 @@ class Dataset:
     name
         Name for :func:`annomodels.datasets.load`.
     title
-        What it is.
+        Description in a few words.
     source
-        Where it was printed.
+        Publication that it was printed in.
     doi
         DOI of the source, or empty.
     note
@@ -68,7 +68,7 @@ class CrowdTruth:
     ambiguous
         Items with two readings. They have no true label; any gold label is neither right nor wrong.
     spammers
-        Coders whose labels say nothing about the truth.
+        Coders whose labels have no information about the truth.
     adversary
         Coder who swaps pos and neg.
     share_right

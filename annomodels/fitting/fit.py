@@ -348,7 +348,7 @@ class Fit(Html):
 
     @verb
     def interpretations(self) -> Summary:
-        """Return every candidate of links with the probability that it is true, one row each.
+        """Return the probability that each candidate of a link is true, one row per candidate.
 
         ``p_next`` is the probability that one more reader would give it, ``mc_error`` the Monte
         Carlo error of ``p_true``.
@@ -371,7 +371,7 @@ class Fit(Html):
         Parameters
         ----------
         threshold
-            Minimum probability of that; 0.5 by default.
+            Minimum probability of these cases; 0.5 by default.
         """
         from annomodels.summaries.links import ambiguous
 

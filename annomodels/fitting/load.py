@@ -169,7 +169,7 @@ def _require_known(schema: str, named: Path) -> None:
 
 
 def require_plain(file: IO[bytes]) -> None:
-    """Refuse a damaged file, or one with parts that no fit has, before reading it.
+    """Refuse a damaged file, or a file with parts that no fit has, before it is read.
 
     HDF5 follows links to other files, and reads bytes of a data set from any named file.
     """

@@ -158,7 +158,8 @@ class Records:
             key = name_of_value(number)
         except Unreadable:
             return self.unreadable(word, row)
-        if not labels or all(map(self.options.missing.__contains__, labels)):
+        missing = self.options.missing
+        if not labels or (missing and all(map(missing.__contains__, labels))):
             self.skips[question] += 1
             self._unsaid[what] = None
         elif not what:
@@ -262,9 +263,8 @@ class Records:
 
     def asked(self, options: Options) -> Records | None:
         """Return these records for options that differ in the question only, or None."""
-        if self.problems or replace(self.options, question=options.question) != options:
-            return None
-        if options.question not in self.parts:
+        same = replace(self.options, question=options.question) == options
+        if not same or self.problems or options.question not in self.parts:
             return None
         made = copy.copy(self)
         made.options = options
@@ -444,9 +444,9 @@ class Records:
         if skips:
             notes.append(without_label(skips, len(rows)))
         answered = {row[:2] for row in rows}
-        elsewhere = {row[:2]: row[2] for row in self._kept if row[:2] not in answered}
+        elsewhere = [asked for pair, asked in self._answered.items() if pair not in answered]
         if elsewhere:
-            names = some([*dict.fromkeys(elsewhere.values())])
+            names = some([*dict.fromkeys(elsewhere)])
             notes.append(
                 f"Left out because they answer only {names}, not {question!r}: "
                 f"{len(elsewhere):,} of {len(elsewhere) + len(answered):,} answers."
@@ -464,6 +464,11 @@ class Records:
             problems=problem,
             question=question,
         )
+
+    @functools.cached_property
+    def _answered(self) -> Mapping[tuple[str, str], str]:
+        """The last question that each coder answered about each item."""
+        return {row[:2]: row[2] for row in self._kept}
 
     def _nothing(self) -> Problem:
         what = "No record holds a usable label."

@@ -216,10 +216,10 @@ class Advice(Summary):
     Parameters
     ----------
     title, table, draws, notes, columns
-        As of every summary. The table has one row per model that suits: model, place ("first", or
+        As in every summary. The table has one row per suitable model: model, place ("first" or
         "compare"), why; the notes are the reasons.
     model
-        Name of the model to fit; empty where nothing can be fitted.
+        Name of the model to fit; empty if no model can be fitted.
     facts
         Facts behind the choice.
 
@@ -260,21 +260,21 @@ class Advice(Summary):
 def advise(data: Annotations, *, fit: Fit | None = None) -> Advice:
     """Suggest a model for the data, with reasons.
 
-    By default only counted facts are used: labels per coder and per item, number of labels, their
-    scale, known gold. With a fit its posterior predictive checks are used too: when they reject
-    the model, the next one to try is named.
+    By default, the suggestion uses counts only: labels per coder and per item, number of labels,
+    their scale, known gold. With a fit, it also uses posterior predictive checks: if they reject
+    the model, it names the next one to try.
 
     Parameters
     ----------
     data
         The annotations, a data frame, or the path of a file.
     fit
-        A fit of these data, to check.
+        A fit of these data.
 
     Raises
     ------
     NotApplicable
-        When the fit is of other data.
+        If the fit is of other data.
 
     Examples
     --------

@@ -118,11 +118,11 @@ class Design(Summary):
     Parameters
     ----------
     title, table, draws, notes
-        As of every summary; the draws are the replications.
+        As in every summary; the draws are the replications.
     target
         Target value.
     smallest
-        The row of the smallest design that reaches the target, or None.
+        Row of the smallest design that reaches the target, or None.
     """
 
     target: float = field(kw_only=True)
@@ -145,31 +145,30 @@ def design(
 ) -> Design:
     """Find how many labels per item reach a target, by simulated studies.
 
-    For every design, studies are simulated, fitted and compared with their truth. The error of
-    the means over studies (Monte Carlo error) is in the table, and a design counts as
-    reaching the target only when its mean does so by two of these errors.
+    For each design, studies are simulated, fitted and compared with the simulated truth. The table
+    has the Monte Carlo error of the means over studies. A design reaches the target only if its
+    mean is better than the target by two of these errors.
 
     Parameters
     ----------
     pilot
-        A fit of a pilot. Prevalence and coders are then drawn from its posterior, so that the
-        uncertainty of a small pilot is in the result. Without it they are assumed.
+        A fit of a pilot. Prevalence and coders are then drawn from its posterior, so the result
+        includes the uncertainty of a small pilot. Without a pilot, they are assumed.
     target
-        Share of right gold labels to reach (.95 by default), or width of alpha's 95 % interval to
-        stay below (.1).
+        Share of right gold labels to reach [default: .95], or maximum width of alpha's 95 %
+        interval [default: .1].
     of
-        "gold" or "alpha": what the target is about.
+        Subject of the target: "gold" or "alpha".
     items
-        Number of items, or several to try; 200, or those of the pilot, by default. The width of
-        alpha's interval depends on it, gold label accuracy hardly does.
+        Number of items, or several to try [default: 200, or those of the pilot]. The width of
+        alpha's interval depends on it; the accuracy of gold labels hardly does.
     coders
-        Number of coders, or several to try; 20, or those of the pilot, by default.
+        Number of coders, or several to try [default: 20, or those of the pilot].
     labels_per_item
-        Numbers to try; those above the number of coders are left out.
+        Numbers to try; numbers above the number of coders are left out.
     model
-        Model that the gold standard comes from; by default the one that :func:`annomodels.fit`
-        takes, ``stack`` in general. ``dawid-skene`` is several times as fast, and about as right
-        where coders err independently.
+        Model for the gold standard [default: that of :func:`annomodels.fit`, usually ``stack``].
+        ``dawid-skene`` is several times as fast, and about as accurate if coders err independently.
     replications
         Number of simulated studies per design.
     seed
@@ -178,22 +177,22 @@ def design(
     progress
         Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
     **assumptions
-        Of :func:`annomodels.simulate`: labels, prevalence, accuracy, spammers, adversaries,
-        ambiguous, difficulty, workload. With a pilot only workload.
+        Options of :func:`annomodels.simulate`: labels, prevalence, accuracy, spammers, adversaries,
+        ambiguous, difficulty, workload. With a pilot, only workload.
 
     Returns
     -------
     Design
-        One row per design: items, coders, labels_per_item, labels (in all), accuracy with its
-        Monte Carlo error (`_mcse`), vote (the same of the majority vote), alpha, alpha_width and
-        alpha_width_mcse, reaches ("yes", "no" or "unclear"). There is no interval for one study:
-        a pilot's model can be wrong about the difficulty of items, so the range of the simulated
-        studies is too narrow.
+        One row per design: items, coders, labels_per_item, labels (in all), accuracy with its Monte
+        Carlo error (`_mcse`), vote (accuracy of the majority vote), alpha, alpha_width and
+        alpha_width_mcse, reaches ("yes", "no" or "unclear"). There is no interval for a single
+        study: the pilot's model may be wrong about the difficulty of items, so the range of the
+        simulated studies is too narrow.
 
     Raises
     ------
     NotApplicable
-        When a number is impossible, or assumptions contradict the pilot.
+        If a number is impossible, or assumptions contradict the pilot.
 
     Examples
     --------

@@ -145,18 +145,18 @@ class Simulation(Html):
     annotations
         The labels, with known gold if requested.
     truth
-        True label of every item as codes, shape [item]. Of an ambiguous item the reading that
-        more coders see.
+        Code of the true label of each item, shape [item]; for an ambiguous item, of the reading
+        that more coders see.
     second
-        The other reading of ambiguous items, -1 of all others, shape [item].
+        Code of the other reading of ambiguous items, -1 for other items, shape [item].
     share
-        Share of the coders who see the first reading, 1 for items with one, shape [item].
+        Share of coders who see the first reading, 1 for items with one reading, shape [item].
     difficulty
         Reduction of the log-odds of the right label, shape [item].
     prevalence
         Shape [truth].
     confusion
-        Of items of difficulty 0, shape [coder, truth, label].
+        Confusion on items of difficulty 0, shape [coder, truth, label].
     kinds
         Kind of each coder, see :data:`annomodels.planning.simulate.KINDS`.
     """
@@ -189,12 +189,12 @@ class Simulation(Html):
         Parameters
         ----------
         labels
-            One label for each item of ``annotations.items``, as ``fit.gold().table["label"]`` is.
+            One label for each item of ``annotations.items``, such as ``fit.gold().table["label"]``.
 
         Raises
         ------
         NotApplicable
-            When there are not as many labels as items.
+            If the number of labels is not the number of items.
         """
         right = list(self.answers.values())
         if len(labels) != len(right):
@@ -260,14 +260,14 @@ def simulate(
     labels
         Number of labels, or their names in order.
     labels_per_item
-        Labels of each item, or the fewest and the most.
+        Number of labels per item, or its minimum and maximum.
     prevalence
-        Probability of each truth, or a Dirichlet distribution to draw it from; equal by default.
+        Probability of each truth, or a Dirichlet distribution to draw it from [default: equal].
     accuracy
-        Of honest coders: one number, a `Beta` of the accuracies (mean .8 by default), one number
-        for each coder, or a `Diagonal` for coders with biases.
+        Accuracy of honest coders: one number, a `Beta` of the accuracies [default: mean .8], one
+        number for each coder, or a `Diagonal` for coders with biases.
     spammers, adversaries
-        Share of coders whose labels do not depend on the item, and who swap labels.
+        Share of coders whose labels do not depend on the item, and share of coders who swap labels.
     ambiguous
         Share of items with two readings; coders see the first with a probability of 0.5 to 0.8.
     difficulty
@@ -275,7 +275,7 @@ def simulate(
     workload
         "even", or "long-tailed": few coders do most of the work.
     gold
-        Number of items whose truth is put into the annotations as known gold.
+        Number of items whose truth is included in the annotations as known gold.
     seed
         The same seed gives the same data.
 
@@ -286,7 +286,7 @@ def simulate(
     Raises
     ------
     NotApplicable
-        When a size or share is impossible.
+        If a size or share is impossible.
 
     Examples
     --------

@@ -132,8 +132,8 @@ def p_next(
         p(y \mid i, j) = w_0\, S_{ijy} + \sum_m w_m\, E\Big[\sum_s P_m(s_i = s \mid y_{1:N}, \theta)
         \, \theta_{j,s,y}\Big]
 
-    where S are the smoothed label shares of the item, adjusted for the label use of the coder, and
-    the weights w maximize the density of held-out labels. A random coder is drawn in proportion to
+    where S are smoothed label shares of the item, adjusted for how often the coder uses each label.
+    The weights w maximize the density of held-out labels. A random coder is drawn in proportion to
     the labels given.
     """
     if by not in ("item", "coder"):

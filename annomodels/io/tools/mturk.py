@@ -12,14 +12,14 @@ from annomodels.errors import Option
 from annomodels.io.objects import cell_value, keys_of
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.table import Table
 from annomodels.io.tools.rows import prefixed
 
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
 WHOLE = "answer"  # the question if a form has no names
 _ASKED = {"q", "question", "frage"}  # with these names, numbered answers are separate questions
 _JOINTS = "_-. "  # separators between a name and its number
-_BOXES = frozenset(("true", "false", "on", ""))
+_TICKED = {"true", "on"}
+_BOXES = _TICKED | {"false", ""}
 
 
 def is_mturk(source: Source, options: Options) -> bool:
@@ -65,14 +65,13 @@ def read_mturk(found: Records) -> None:
         kept = [n for n, cell in enumerate(table.columns["AssignmentStatus"]) if cell != "Rejected"]
         found.leave_out("they were rejected", len(table) - len(kept))
         table = table.take(kept)
-    columns, size = table.columns, len(table)
-    given = _answers(table, answers)
-    unread = {*range(size)}.difference(*given.values())
+    columns, blank = table.columns, [""] * len(table)
+    given = _answers(columns, answers)
+    unread = {*range(len(table))}.difference(*given.values())
     if lost := [n for n in unread if any(columns[name][n] for name in answers)]:
         found.leave_out("their answers are not JSON objects", len(lost))
-    users = columns.get("Turkle.Username", [""] * size)
+    users, ids = (columns.get(name, blank) for name in ("Turkle.Username", "AssignmentId"))
     coders = [user or who for user, who in zip(users, columns["WorkerId"], strict=True)]
-    ids = columns.get("AssignmentId", [""] * size)
     held: dict[str, list[Any]] = {}  # answers that are lists of objects, such as spans
     for question, labels in given.items():
         match = _NUMBERED.match(question)
@@ -147,43 +146,37 @@ def _are_alike(
     return True
 
 
-def _boxes(columns: Mapping[str, Sequence[object]], answers: list[str]) -> dict[str, str]:
-    """Return the question of each column that only records whether an option was checked."""
-    ticks = [
-        name
-        for name in answers
-        if any(columns[name]) and {str(c).lower() for c in columns[name]} <= _BOXES
-    ]
+def _boxes(columns: Mapping[str, Sequence[object]], answers: list[str]) -> dict[str, list[str]]:
+    """Return the columns of each question that only record whether an option was checked."""
     stems: dict[str, list[str]] = {}
-    for name in ticks:
-        stem, dot, _ = name.removeprefix("Answer.").rpartition(".")
-        stems.setdefault(stem if dot else WHOLE, []).append(name)
-    return {name: stem for stem, names in stems.items() if len(names) > 1 for name in names}
+    for name in answers:
+        if any(columns[name]) and {str(cell).lower() for cell in columns[name]} <= _BOXES:
+            stem, dot, _ = name.removeprefix("Answer.").rpartition(".")
+            stems.setdefault(stem if dot else WHOLE, []).append(name)
+    return {stem: names for stem, names in stems.items() if len(names) > 1}
 
 
-def _answers(table: Table, answers: list[str]) -> dict[str, dict[int, Any]]:
-    """Return the answers to each question by place in the table."""
-    boxes = _boxes(table.columns, answers)
-    ticked: dict[str, dict[int, list[str]]] = {
-        question: {n: [] for n in range(len(table))} for question in boxes.values()
-    }
+def _answers(columns: Mapping[str, Sequence[Any]], answers: list[str]) -> dict[str, dict[int, Any]]:
+    """Return the answers to each question by place in the columns."""
+    boxes = _boxes(columns, answers)
     found: dict[str, dict[int, Any]] = {}
-    for column in answers:
-        name, cells = column.removeprefix("Answer."), enumerate(table.columns[column])
-        if column in boxes:
-            question = boxes[column]
-            for n, cell in cells:
-                if str(cell).lower() in ("true", "on"):
-                    ticked[question][n].append(name.removeprefix(f"{question}."))
-        elif name == "taskAnswers":
-            for n, cell in cells:
-                forms = cell_value(cell)
-                for form in forms if isinstance(forms, list) else [forms]:
-                    for question, label in answers_in(form).items():
-                        found.setdefault(question, {})[n] = label
-        else:
-            found[name.removesuffix(".label")] = dict(cells)
-    return {**found, **ticked}
+    for column in (c for c in answers if not any(c in names for names in boxes.values())):
+        name, cells = column.removeprefix("Answer.").removesuffix(".label"), columns[column]
+        if name != "taskAnswers":
+            found[name] = dict(enumerate(cells))
+            continue
+        for n, cell in enumerate(cells):
+            for form in values if isinstance(values := cell_value(cell), list) else [values]:
+                for question, label in answers_in(form).items():
+                    found.setdefault(question, {})[n] = label
+    for question, names in boxes.items():
+        options = [name.removeprefix("Answer.").removeprefix(f"{question}.") for name in names]
+        ticks = zip(*(columns[name] for name in names), strict=True)
+        found[question] = {
+            n: [o for o, tick in zip(options, row, strict=True) if str(tick).lower() in _TICKED]
+            for n, row in enumerate(ticks)
+        }
+    return found
 
 
 def _objects(label: object) -> list[object] | None:

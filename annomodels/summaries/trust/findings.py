@@ -129,7 +129,7 @@ def design_findings(
     unanimous: int,
     pairs: Callable[[], Floats],
 ) -> list[Finding]:
-    """Judge the design of labels in memory or on disk, from counts that both have.
+    """Judge the design of the data, from counts that data in memory and on disk have.
 
     `shared` is the proportion of items with known gold or two labels, `groups` the number of groups
     of coders without common items, `unanimous` the number of labels if all agree.
