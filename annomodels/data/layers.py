@@ -25,7 +25,7 @@ class Judgment:
         "NR" and "PR" (Phrase Detectives); None if only clusters or pointers were coded.
     readings
         The coder's readings, each a set of ids of antecedents. With two or more readings, the
-        markable is ambiguous; a reading with two or more ids is plural. A single id stands for the
+        markable is ambiguous; a reading with two or more ids is plural. A single id means the
         reading with this antecedent only.
 
     Examples

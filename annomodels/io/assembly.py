@@ -32,7 +32,7 @@ _NAMED = 8  # maximum number of files or folders in a suggested command
 
 
 def read_records(source: Source, options: Options) -> Records:
-    if source.records is not None and (same := source.records.asked(options)) is not None:
+    if isinstance(source.read, Records) and (same := source.read.asked(options)) is not None:
         return same
     one = _alone(source, options)
     if one is not None:
@@ -40,7 +40,7 @@ def read_records(source: Source, options: Options) -> Records:
         found = _records(form, alone, options)
         if form.name not in PLAIN:
             found.notes = [f"Read as {form.title}.", *found.notes]
-            source.records = found
+            source.read = found
         return found
     if options.units is not None:
         return _of_spans(_marks(source, options), Records(source, options))

@@ -60,6 +60,7 @@ _TOLD = 0.1  # information above which a group of columns scores no higher
 _RATES = 101  # maximum distinct numbers on a scale
 _LABELS = 1.5  # minimum rows per item for a column of any name to identify items
 _SPARE = 0.0005  # additional proportion of repeated rows allowed for a shorter key
+_FEW_ALIKE = 0.9  # proportion of distinct cells above which a column nearly identifies the rows
 _EVEN = 0.5  # minimum proportion of labels that coder columns share
 _PHRASES, _FEW = 80, 0.05  # maximum characters of a label, proportion that may be longer
 _COMPARED = 20  # maximum columns, or distinct labels, compared
@@ -408,7 +409,7 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
 
 
 def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
-    """Return keys that identify each row, or nearly so, most likely first."""
+    """Return keys that identify each row, or nearly so, most likely first; `()` is the row."""
     unique = [one for one in rest if one.distinct == len(one.cells)]
     known = [one for one in rest if one.names_items and not is_called(one.name, "said")]
     both = [one for one in unique if one in known]
@@ -420,6 +421,8 @@ def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
         codes = joint(*(one.codes for one in pair))
         found += [pair] if len(kinds_of(codes)) == len(codes) else []
     nearly = sorted(known, key=lambda one: -one.distinct)[:1]
+    # a few equal texts would be merged to repeats; many of them are asked about
+    found += [() for one in nearly if not found and one.distinct > _FEW_ALIKE * len(one.cells)]
     return [*found, *((one,) for one in nearly if (one,) not in found)][:3]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from annomodels.errors import AnnotationError
 from annomodels.io import objects
@@ -19,9 +19,6 @@ from annomodels.io.tables.columns import matched
 from annomodels.io.tables.keys import Key, Names, said_key
 from annomodels.io.tables.options import Options as Options
 from annomodels.io.tables.table import Table, TextRows, from_records
-
-if TYPE_CHECKING:
-    from annomodels.io.records import Records
 
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 _SAMPLE = 50  # records used to detect the format
@@ -62,7 +59,7 @@ class Source:
         self.path = path
         self.name = name_of(path)
         self.opening = opening or Opening()
-        self.records: Records | None = None  # of a tool's export, once it was read
+        self.read: object = None  # the records of a tool's export, once they were read
         if data is not None:
             self.data = data
         elif isinstance(path, Piped):

@@ -32,6 +32,7 @@ SYSTEM, SUMS = _ALL["system"], _ALL["sums"]
 STATISTICS, AGREEMENT = _ALL["statistics"], _ALL["agreement"]
 BOXES, NO_LABEL_CODES = _ALL["boxes"], _ALL["no_label_codes"]
 NOT_NAMES = {*BOXES, "na", "nan", "none", "null", ""}  # answers, not names of coders
+ANSWERS = frozenset(_FILE["lists"]["answers"])  # labels, not names of coders either
 TEXT_COLUMNS: list[str] = _FILE["lists"]["texts"]
 TRUTH, OF_ITEMS = frozenset(_FILE["lists"]["truth"]), frozenset(_FILE["lists"]["of_items"])
 NO_LABEL, SPLITS = frozenset(_FILE["lists"]["no_label"]), frozenset(_FILE["lists"]["splits"])
@@ -143,7 +144,7 @@ class Column:
     def names_coders(self) -> bool:
         """Return True if the name means coders, or the cells are names such as Ann. 2."""
         values = {text.strip().casefold() for text in self.kinds}
-        if values <= NOT_NAMES:
+        if values <= NOT_NAMES | ANSWERS:
             return False
         return self.has(CODER) or all(
             is_called(value, "coder") or is_called(value.upper(), "person") for value in values
