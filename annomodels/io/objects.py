@@ -205,6 +205,7 @@ def parsed(cell: object) -> Any:
 
 
 _ARRAY = re.compile(r"\[[^,\[\]{}]*\]").fullmatch
+_GAP = re.compile(r"(?<=[\[,\s])nan(?=[\],\s])")  # a missing member, as pandas prints it
 _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 
 
@@ -216,7 +217,8 @@ def cell_value(cell: Any) -> Any:
         if _ARRAY(value) and re.search(r"""['"]\s+['"]""", value):
             return [one or other for one, other in _QUOTED.findall(value)]
         try:
-            value = ast.literal_eval(value)
+            value = ast.literal_eval(_GAP.sub("None", value))
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return value[1:-1].split() if _ARRAY(value) else cell
+            parts = value[1:-1].split() if _ARRAY(value) else ()
+            return [None if part == "nan" else part for part in parts] or cell
     return dict(value) if hasattr(value, "items") else value

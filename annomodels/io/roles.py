@@ -228,7 +228,7 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
         and 1 < one.distinct < len(one.cells) < 2 * len(one.filled)
         and one.length <= LONGEST_LABEL
         and not (are_times(one.filled) or one.measures)
-        and not one.sums_up
+        and not (one.sums_up or str(one.filled[0])[:1] in ("[", "{"))
         and not is_called(one.name, "of_people")
     ]
     coders = [one for one in maybe if one.names_coders]

@@ -330,10 +330,10 @@ def places_of(cells: Iterable[object]) -> list[list[str]]:
     rows = [_side_by_side(cell_value(cell)) for cell in cells]
     if len({*map(len, rows)}) != 1:
         return []
-    if not all(isinstance(label, _SCALAR) for row in rows for label in row):
+    if not all(label is None or isinstance(label, _SCALAR) for row in rows for label in row):
         return []
-    places = [[str(row[n]) for row in rows] for n in range(len(rows[0]))]
-    union = set().union(*places)
+    places = [["" if row[n] is None else str(row[n]) for row in rows] for n in range(len(rows[0]))]
+    union = set().union(*places) - {""}
     few = len(union) <= _MOST and not all(any("." in c for c in p) for p in places)
     return (
         places if few and all(2 * len(union.intersection(p)) >= len(union) for p in places) else []
