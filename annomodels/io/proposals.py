@@ -40,7 +40,7 @@ from annomodels.io.tables.columns import matched, no_labels
 from annomodels.io.tables.guard import MANY, NotAsItSeems
 from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
-from annomodels.io.tables.nested import places_of
+from annomodels.io.tables.nested import lists_labels, places_of
 from annomodels.io.tables.plain import no_header
 from annomodels.io.tables.questions import SHARED
 from annomodels.io.tables.span_table import places_in
@@ -433,10 +433,8 @@ def _in_cells(columns: Sequence[Column]) -> Iterator[dict[str, object]]:
             plain = not any(is_asked(key) for key in shown)
             if len(shown) > 1 and plain and (judges or agree(votes) >= SURE_GAIN):
                 yield {"label": name}
-        elif len({*map(str, cells)}) > 1:
-            places = places_of(cells)
-            if places and agree([Column("", place) for place in places]) >= GAIN:
-                yield {"label": name}
+        elif len({*map(str, cells)}) > 1 and lists_labels(cells):
+            yield {"label": name}
 
 
 def sampled(table: Table) -> list[Column]:

@@ -34,6 +34,7 @@ from annomodels.io.words import (
     LABEL,
     NOT_NAMES,
     QUESTION,
+    STATISTICS,
     Codes,
     Column,
     is_asked,
@@ -66,6 +67,7 @@ _PHRASES, _FEW = 80, 0.05  # maximum characters of a label, proportion that may 
 _COMPARED = 20  # maximum columns, or distinct labels, compared
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z]|(?<=[a-z])[A-Z])")  # ExpertA
 _NUMBER_FIRST = re.compile(r"(\d+)[_ .-](\D+)")
+_INITIALS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 agents
 _NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
 
 
@@ -454,8 +456,10 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
             by_stem.setdefault(found[2], {})[found[1]] = one
         elif found := _NUMBERED.fullmatch(name):
             by_stem.setdefault(found[1], {})[found[2]] = one
-        elif (found := _NUMBER_WITHIN.fullmatch(name)) and Column(found[1], ()).has(CODER):
-            by_stem.setdefault(f"{found[1]} {found[2]}", {})[name] = one
+        elif found := _NUMBER_WITHIN.fullmatch(name):
+            stem = _INITIALS.get(found[1], found[1])
+            if Column(stem, ()).has(CODER) and not Column(found[2], ()).has(STATISTICS):
+                by_stem.setdefault(f"{stem} {found[2]}", {})[name] = one
     for one in columns:  # the first of category, category2, category3 has no number
         group = by_stem.get(one.name.strip(), {})
         cells = [other.cells for other in group.values()]

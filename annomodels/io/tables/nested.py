@@ -19,10 +19,11 @@ from typing import Any
 from annomodels.data.validation import LONGEST_LABEL
 from annomodels.io.objects import KEY, at, cell_value, is_list_of, named_records
 from annomodels.io.records import Records
+from annomodels.io.roles import GAIN, agree
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.keys import key_of, parts_of
-from annomodels.io.words import ALIASES, BOXES, is_asked
+from annomodels.io.words import ALIASES, BOXES, Column, is_asked
 
 _SAMPLE = 50
 _MOST = 50  # maximum number of distinct labels in cells that list them by coder
@@ -338,6 +339,12 @@ def places_of(cells: Iterable[object]) -> list[list[str]]:
     return (
         places if few and all(2 * len(union.intersection(p)) >= len(union) for p in places) else []
     )
+
+
+def lists_labels(cells: Sequence[object]) -> bool:
+    """Return True if cells list labels that agree as those of coders do."""
+    places = places_of(cells)
+    return bool(places) and agree([Column("", place) for place in places]) >= GAIN
 
 
 def _in_places(record: Record, field: str, _: str) -> Iterator[Answer]:

@@ -37,6 +37,7 @@ from annomodels.io.tables.columns import (
 from annomodels.io.tables.grids import CUTS, Grid, are_alike, grid_of, is_coder, is_time
 from annomodels.io.tables.keys import parts_of
 from annomodels.io.tables.matrix import counts_in, counts_problem, cross_table, measured
+from annomodels.io.tables.nested import lists_labels
 from annomodels.io.tables.questions import (
     are_times,
     concluded,
@@ -395,6 +396,7 @@ def read_wide(found: Records) -> None:
         grid = None if said or measured(own, table.source, "wide") else grid
     if grid is not None:
         coders = [name for name in coders if name not in grid.aside]
+        found.problems += _listing(table, grid, options)
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
             found.problem(
@@ -431,6 +433,21 @@ def read_wide(found: Records) -> None:
         }  # fmt: skip
     if grid is None or not (names or options.question or (grid.apart and not options.forced)):
         found.default = partial(_as_coders, table, item, coders, options, grid)
+
+
+def _listing(table: Table, grid: Grid, options: Options) -> list[Problem]:
+    """Report columns of a variable whose cells each list the labels of several coders."""
+    for row in grid.columns.values() if options.coder_columns is None else ():
+        listed = [name for name in row.values() if lists_labels(table.columns[name])]
+        if len(listed) == len(row):
+            one = str(table.columns[listed[0]][0])
+            what = f"The cells of {some(listed)} list several labels, such as {one!r}."
+            remedy = (
+                f"If each place in a cell belongs to one coder, use {Option('label', listed[0])}."
+            )
+            said = (("label", listed[0]),)
+            return [NoLabels(what, table.source, remedy, options=said, code="lists-of-labels")]
+    return []
 
 
 def _conclusions(table: Table, grid: Grid, options: Options) -> dict[str, str]:
