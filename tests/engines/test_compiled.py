@@ -102,6 +102,7 @@ def test_a_graph_with_the_values_of_other_data_is_their_density(model):
     assert mine(point) == wanted(point)
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 def test_code_is_compiled_once_for_data_of_any_size(monkeypatch):
     made, compile_model = [], compiled.compile_model

@@ -184,6 +184,7 @@ TYPICAL = {
 }  # fmt: skip
 
 
+@pytest.mark.calibration
 def test_parameters_and_truths_are_recovered(rng) -> None:
     values, labels = made(rng, n_items=300, n_coders=15, each=6, **TYPICAL)
     found = run(labels)

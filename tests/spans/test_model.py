@@ -260,6 +260,7 @@ def f1_of(found, truth):
     return 2 * len(found & truth) / (len(found) + len(truth))
 
 
+@pytest.mark.calibration
 def test_gold_spans_are_closer_to_the_truth_than_votes(fitted):
     fit, truth = fitted
     votes = fit.candidates().assign(n=lambda t: t["coders"].str.count(",") + (t["coders"] != ""))
