@@ -85,27 +85,6 @@ def test_items_with_missing_labels_are_left_out_and_the_note_says_so():
         assert (found.n_items, found.convention) == (6, "listwise")
 
 
-def test_without_a_complete_item_it_says_what_to_do():
-    found = am.agreement(made_of([[1, None, 2], [None, 3, 4]], scale="interval"), "icc_1")
-    assert (np.isnan(found.value), found.reason) == (True, "no_complete_items")
-    assert 'alpha with distance="interval"' in found.note
-
-
-@pytest.mark.parametrize(
-    ("matrix", "reason"),
-    [
-        ([[1, 2], [1, 2]], ""),
-        ([[3, 3], [3, 3]], "no_variation"),
-        ([[1, 2]], "too_few_items"),
-        ([[1], [2]], "one_coder"),
-    ],
-)
-def test_undefined(matrix, reason):
-    found = am.agreement(made_of(matrix, scale="interval"), "icc_1", undefined=-9)
-    assert found.reason == reason
-    assert found.value == (-9 if reason else pytest.approx(-1))
-
-
 def test_alpha_of_squared_differences_tends_to_icc_1(rng):
     x = np.round(rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 4)))
     panel = am.agreement(made_of(x.tolist(), scale="interval"), ["alpha", "icc_1"], draws=0)
@@ -146,13 +125,3 @@ def test_what_a_model_implies_is_the_limit_of_many_items(rng):
     limit = implied(prevalence, confusion, NAMES, values=values)
     for name, seen in by_hand(values[labels].T).items():
         assert limit[name][0] == pytest.approx(seen, abs=0.012), name
-
-
-def test_a_denominator_below_0_is_the_reason_and_not_labels_that_are_all_alike():
-    # Labels vary, and more within items than between them.
-    data = made_of([[1, 5], [5, 1], [1, 5], [5, 1.5]], scale="interval")
-    panel = am.agreement(data, ["icc_a1", "icc_ak"], draws=0)
-    assert panel["icc_a1"].value < 0
-    assert np.isnan(panel["icc_ak"].value)
-    assert panel["icc_ak"].reason == "no_total_variance"
-    assert "differ more within items" in panel["icc_ak"].note

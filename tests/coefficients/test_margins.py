@@ -55,12 +55,6 @@ def test_numbers_and_words_that_read_the_same_are_the_same():
     assert am.agreement(data, "s_item", chance=0.25, draws=0).expected == pytest.approx(0.25)
 
 
-def test_one_label_everywhere_is_full_agreement_against_a_known_distribution():
-    data = of_pairs({("a", "a"): 9}, labels=["a", "b"])
-    assert np.isnan(am.agreement(data, "k", draws=0).value)
-    assert am.agreement(data, "k", margins={"a": 0.5, "b": 0.5}, draws=0).value == 1
-
-
 def test_draws_vary_with_the_observed_agreement_alone():
     found = am.agreement(of_pairs(TABLE), "k", margins={"a": 0.5, "b": 0.5})
     parts = found.parts()

@@ -55,13 +55,3 @@ def test_the_note_says_which_pairs_are_left_out():
     )
     whole = am.Annotations.from_records([(i, c, (i + c) % 2) for i in range(6) for c in range(3)])
     assert "left out" not in am.agreement(whole, "light_kappa", draws=0).note
-
-
-@pytest.mark.parametrize("distance", [None, "ordinal"])
-def test_without_a_pair_that_has_a_kappa_the_reason_is_the_pairs(distance):
-    rows = [(i, c, 1 + (i > 2)) for i in range(6) for c in ((0, 1) if i < 3 else (2, 3))]
-    data = am.Annotations.from_records(rows)
-    found = am.agreement(data, "light_kappa", distance=distance, draws=0)
-    assert np.isnan(found.value)
-    assert found.reason == "no_defined_pair"
-    assert "The mean is over 0 of 6 pairs" in found.note

@@ -74,9 +74,3 @@ def test_draws_belong_together_with_those_of_the_panel(rng):
     assert panel.difference("s_item", "s") == pytest.approx(0, abs=1e-9)
     low, high = panel["s_item"].interval()
     assert low < panel["s_item"].value < high
-
-
-def test_certain_by_chance_is_undefined():
-    found = am.agreement(am.Annotations.from_records(ROWS[:4]), "s_item", chance={"m1": 1, "m2": 1})
-    assert np.isnan(found.value)
-    assert found.reason == "certain_by_chance"
