@@ -1,4 +1,4 @@
-"""The counts against plain loops over items and pairs of labels, on sparse data with repeats."""
+"""Sums against plain loops, on sparse data with repeats; nodes in the place of many values."""
 
 import itertools
 import math
@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.coefficients import sums
+from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.distances import make_distance
 
 N_LABELS = 4
@@ -49,15 +51,18 @@ def item_disagreement(labels, d):
     return mean(d(a[1], b[1]) for a, b in pairs)
 
 
+WEIGHTS = {
+    "krippendorff": len,
+    "gwet": lambda labels: 1,
+    "pairs": lambda labels: len(labels) * (len(labels) - 1),
+}
+
+
 def observed_disagreement(rows, convention, d):
     items = {i: labels for i, labels in by_item(rows).items() if len(labels) >= 2}
     if convention == "pairwise":
         return mean(mean(d(x, y) for x, y in pairs) for pairs in coder_pairs(rows).values())
-    weight = {
-        "krippendorff": len,
-        "gwet": lambda labels: 1,
-        "pairs": lambda labels: len(labels) * (len(labels) - 1),
-    }[convention]
+    weight = WEIGHTS[convention]
     total = sum(weight(labels) for labels in items.values())
     return sum(weight(ls) * item_disagreement(ls, d) for ls in items.values()) / total
 
@@ -157,6 +162,19 @@ def test_conventions(convention, squared, rng):
         assert found.expected == pytest.approx(scale(d_e), abs=1e-12), name
 
 
+@pytest.mark.parametrize("convention", list(WEIGHTS))
+def test_conventions_weigh_chance_levels_of_items(convention, rng):
+    rows, chance = sparse_rows(rng, repeats=False), rng.random(25)
+    data = am.Annotations.from_records(rows)
+    found = am.agreement(data, "s_item", missing=convention, chance=chance, draws=0)
+    used = {item: labels for item, labels in by_item(rows).items() if len(labels) > 1}
+    weights = [WEIGHTS[convention](labels) for labels in used.values()]
+    a_o = 1 - observed_disagreement(rows, convention, nominal)
+    a_e = np.average(chance[list(used)], weights=weights)
+    assert (found.observed, found.expected) == pytest.approx((a_o, a_e))
+    assert found.value == pytest.approx((a_o - a_e) / (1 - a_e))
+
+
 @pytest.mark.parametrize("duplicates", ["first", "last", "keep"])
 @pytest.mark.parametrize("distance", ["nominal", "ordinal", "interval", "ratio", "gwet_ordinal"])
 def test_alpha(duplicates, distance, rng):
@@ -228,3 +246,58 @@ def test_weights_of_draws_are_repeated_items(rng):
         for x, y in zip(one, other, strict=True):
             assert x.shape == (2,)
             assert x[0] == pytest.approx(float(y), abs=1e-12, nan_ok=True), request
+
+
+def ratings(rng, n_items, n_coders, missing, values):
+    level = rng.normal(size=n_items)
+    rows = []
+    for i, c in np.ndindex(n_items, n_coders):
+        if rng.random() >= missing:
+            x = 10 + 3 * level[i] + rng.normal() + 0.5 * c
+            rows.append((i, c, float(x if values is None else np.clip(np.round(x), 0, values))))
+    return am.Annotations.from_records(rows, scale="interval")
+
+
+KNOWN = [
+    (name, convention)
+    for name in ("alpha", "k", "multi_kappa", "alpha_kappa")
+    for convention in COEFFICIENTS[name].missing
+    if convention != "pairwise"
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "convention"), KNOWN)
+@pytest.mark.parametrize("values", [25, None])
+def test_nodes_change_nothing(rng, monkeypatch, name, convention, values):
+    data = ratings(rng, 30, 4, 0.2, values)
+    few = am.agreement(data, name, distance="interval", missing=convention, draws=200)
+    monkeypatch.setattr(sums, "MANY_VALUES", 10**9)
+    all_values = am.agreement(data, name, distance="interval", missing=convention, draws=200)
+    for what in ("value", "observed", "expected", "draws"):
+        assert getattr(few, what) == pytest.approx(getattr(all_values, what), rel=1e-9), what
+
+
+def test_alpha_of_one_item_by_thousands_of_coders_needs_no_pairs(rng):
+    n = 4000
+    item = np.repeat([0, 1], n)
+    x = rng.normal(size=2 * n) + 5.0 * item
+    rows = zip(item.tolist(), (np.arange(2 * n) % n).tolist(), x.tolist(), strict=True)
+    data = am.Annotations.from_records(rows, scale="interval")
+    found = am.agreement(data, "alpha", draws=0)
+    within = np.var(x[:n], ddof=1) + np.var(x[n:], ddof=1)
+    assert found.value == pytest.approx(1 - within / 2 / np.var(x, ddof=1))
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_values_need_no_pairs(rng, measured):
+    n = 100_000
+    x = np.sort(rng.normal(size=n))
+    label = rng.permutation(n).astype(np.int32)
+    item, coder = np.divmod(np.arange(n), 5)
+    names = tuple(range(n // 5)), tuple(range(5)), tuple(x.tolist())
+    data = am.Annotations(item, coder, label, *names, scale="interval")
+    found, peak = measured(am.agreement, data, "alpha", draws=100)
+    assert peak < 200e6
+    y = x[label].reshape(-1, 5)
+    assert found.value == pytest.approx(1 - y.var(axis=1, ddof=1).mean() / x.var(ddof=1))

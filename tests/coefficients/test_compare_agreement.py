@@ -58,39 +58,6 @@ def test_other_label_sets_are_said(rng):
     assert np.isfinite(found.draws).all()
 
 
-@pytest.mark.calibration
-@pytest.mark.parametrize("same", [True, False])
-def test_intervals_of_differences_cover_the_truth(same, rng):
-    """Hard items are hard in both rounds: paired intervals are shorter and still cover."""
-    n, replications, covered, widths = 120, 80, [], []
-    for replication in range(replications):
-        truth = rng.integers(0, 2, n)
-        hard = rng.random(n) < 0.4
-        rounds = []
-        for accuracy in (0.95, 0.88):
-            right = np.where(hard, 0.65, accuracy)
-            rounds.append(
-                am.Annotations.from_records(
-                    [
-                        (i, c, int(truth[i] if rng.random() < right[i] else 1 - truth[i]))
-                        for i in range(n)
-                        for c in "abc"
-                    ],
-                    labels=[0, 1],
-                )
-            )
-        found = am.coefficients.compare_agreement(
-            *rounds, "s", same_items=same, draws=400, seed=replication
-        )
-        # S = 2 A_o - 1 and A_o = p^2 + (1 - p)^2 for an item of accuracy p.
-        easy = [p * p + (1 - p) ** 2 for p in (0.95, 0.88)]
-        expected = 2 * 0.6 * (easy[0] - easy[1])
-        covered.append(found.low <= expected <= found.high)
-        widths.append(found.high - found.low)
-    assert np.mean(covered) >= 0.88
-    assert 0.05 < np.mean(widths) < 0.4
-
-
 def test_a_mean_of_kappas_of_few_shared_items_has_no_interval_here_either():
     rng = np.random.default_rng(3)
     crowds = [
