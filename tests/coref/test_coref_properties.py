@@ -1,10 +1,11 @@
-"""What holds for every pair of codings, by enumeration of small ones and at random."""
+"""What holds for every pair of codings: small ones enumerated, at random, and for many mentions."""
 
 import math
 from collections import Counter
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,15 @@ from sklearn.metrics import adjusted_rand_score
 
 from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.tables import from_joint
-from annomodels.coref import TwoByTwo, link_table, pair_table, score, text_kappa
+from annomodels.coref import (
+    TwoByTwo,
+    agreement,
+    document,
+    link_table,
+    pair_table,
+    score,
+    text_kappa,
+)
 from annomodels.coref.conditions import chains
 from annomodels.coref.tables import kappa_of
 
@@ -140,3 +149,33 @@ def test_chains_up_then_down_also_in_circles(pointers: dict[int, list[int]]) -> 
     assert set(found) == nodes
     for m in nodes:
         assert found[m] == {x for x in nodes if up[x] & up[m]}
+
+
+def coders(mentions: int, number: int, longest: int) -> dict[str, dict[int, int]]:
+    rng = np.random.default_rng(mentions)
+    sizes = [longest, *np.minimum(rng.zipf(1.6, mentions), longest // 2)]
+    truth = rng.permutation(np.repeat(np.arange(len(sizes)), sizes)[:mentions])
+    out = {}
+    for n in range(number):
+        said = np.where(rng.random(mentions) < 0.1, rng.permutation(truth), truth)
+        out[f"c{n:02}"] = {m: int(k) for m, k in enumerate(said)}
+    return out
+
+
+@pytest.mark.slow
+def test_pairs_links_and_scores_of_a_hundred_thousand_mentions() -> None:
+    made = coders(100_000, 2, 4_000)
+    cells = pair_table(*made.values())
+    found = score(*made.values())
+    assert cells.n == 100_000 * 99_999 // 2
+    assert 0 < found["ceaf_e"].f1 < 1
+
+
+@pytest.mark.few("incl-")
+@pytest.mark.slow
+@pytest.mark.parametrize("chain", ["partial", "incl-", "excl+", "cluster-own"])
+def test_chains_of_twenty_coders(chain: str) -> None:
+    text = document("t", coders(2_000, 20, 150), order=range(2_000))
+    found = agreement(text, chain, "masi")
+    assert found.n_labels == 40_000
+    assert 0 < found.value < 1

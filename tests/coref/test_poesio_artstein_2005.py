@@ -94,20 +94,16 @@ def test_carpenter_poesio_2010_three_chains_of_a_tanker() -> None:
 
 
 @pytest.mark.parametrize("distance", ["passonneau", "jaccard", "dice", "masi", "nominal"])
-def test_section_5_4_the_first_it(cases: dict[str, Any], distance: str) -> None:
+def test_section_5_4_the_first_it(cases: dict[str, Any], first_it: Document, distance: str) -> None:
     held = cases["poesio_artstein_published"]["item_it_3_1"]
-    said = [["E2", "boxcar"]] * 9 + [["E2"]] * 6 + [["boxcar"]] * 3
     assert held["labels"] == {"E2+boxcar": 9, "E2": 6, "boxcar": 3}
-    categories = {"E2": "none", "boxcar": "none", "it": "phrase"}
-    coders = {f"c{n:02}": (categories, {"it": one}) for n, one in enumerate(said)}
-    text = document_of_judgments("3.2", coders, order=["E2", "boxcar", "it"])
-    found = agreement(text, "none", distance, drop=["E2", "boxcar"])
+    found = agreement(first_it, "none", distance, drop=["E2", "boxcar"])
     assert found.observed == pytest.approx(held["item_disagreement"][distance])
-    assert agreement(text, "none", distance).observed == pytest.approx(found.observed / 3)
-    row = ambiguous_places(text, "none").table.set_index("text").loc["it"]
+    assert agreement(first_it, "none", distance).observed == pytest.approx(found.observed / 3)
+    row = ambiguous_places(first_it, "none").table.set_index("text").loc["it"]
     assert (row["kind"], row["explicit"], row["implicit"]) == ("explicit and implicit", True, True)
     assert (row["multiple"], row["first"], row["second"]) == (9, 6, 3)
-    assert len(explicit_ambiguity(text).table) == 9
+    assert len(explicit_ambiguity(first_it).table) == 9
 
 
 def votes_of_table_2() -> Document:

@@ -11,6 +11,7 @@ import annomodels as am
 from annomodels import plots
 from annomodels.plots import style
 from annomodels.plots.coders import pairwise
+from annomodels.plots.trust import _steps
 from annomodels.summaries.trust.predictive import BY_CHANCE, FITS
 
 PLOTS = {
@@ -285,3 +286,18 @@ def test_a_figure_can_be_pickled():
 
     made = pickle.loads(pickle.dumps(style.figure(1.0)))
     assert made._repr_png_().startswith(b"\x89PNG")
+
+
+def test_chains_from_one_distribution_stay_near_one(rng):
+    steps = _steps(rng.normal(size=(4, 3000)))
+    assert steps.shape == (4, 15)
+    np.testing.assert_allclose(steps.mean(axis=1), 1.0)
+    assert np.abs(steps - 1).max() < 0.35
+
+
+def test_a_shifted_chain_stands_out(rng):
+    values = rng.normal(size=(4, 1000))
+    values[2] += 2.0
+    steps = _steps(values)
+    assert steps[2, -1] > 2.0
+    assert steps[2, 0] < 0.2
