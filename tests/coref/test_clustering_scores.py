@@ -1,6 +1,8 @@
 """MUC, B3, CEAF, BLANC and LEA: the test cases of the CoNLL reference scorer and of its peers."""
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,55 +12,34 @@ from annomodels.coref import Markable, Score, Span, match_mentions, score
 
 NAMES = {"muc": "muc", "bcub": "b3", "ceafm": "ceaf_m", "ceafe": "ceaf_e", "blanc": "blanc"}
 NAMES["lea"] = "lea"
-SCORER = [
-    "TC-A1",
-    "TC-A3",
-    "TC-A5",
-    "TC-A7",
-    "TC-A9",
-    "TC-A11",
-    "TC-A13",
-    "TC-C1",
-    "TC-E1",
-    "TC-G1",
-    "TC-I1",
-    "TC-K1",
-    "TC-M1",
-    "TC-M3",
-    "TC-M5",
-    "TC-N1",
-    "TC-N3",
-    "TC-N5",
-]
-GAPS = [f"TC-NCMA-{n}" for n in range(1, 8)] + [f"TC-NCMB-{n}" for n in range(1, 9)]
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "coref_cases.json").read_text("utf-8"))
+SCORER = {case["id"]: case for case in CASES["clustering_cases"]}
+WITH_GAPS = CASES["noncontiguous_mentions"]
+GAPS = {case["id"]: case for case in WITH_GAPS["cases"]}
 
 
-def case_named(found: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    (case,) = [case for case in found if case["id"] == name]
-    return case
+def of_each(cases: dict[str, Any]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", cases.values(), ids=cases)
 
 
-def test_no_case_is_left_out(cases: dict[str, Any]) -> None:
-    assert [case["id"] for case in cases["clustering_cases"]] == SCORER
-    assert [case["id"] for case in cases["noncontiguous_mentions"]["cases"]] == GAPS
+def test_no_case_is_left_out() -> None:
+    assert len(SCORER) == 18
+    assert len(GAPS) == 7 + 8
 
 
-@pytest.mark.parametrize("name", SCORER)
-def test_reference_scorer_and_coval(cases: dict[str, Any], name: str) -> None:
-    case = case_named(cases["clustering_cases"], name)
+@of_each(SCORER)
+def test_reference_scorer_and_coval(case: dict[str, Any]) -> None:
     found = score(case["key"], case["response"])
     for metric, expected in case["expected_R_P_F1"].items():
-        assert found[NAMES[metric]] == pytest.approx(expected, abs=6e-6), (
-            metric
-        )  # printed: 5 digits
+        # printed: 5 digits
+        assert found[NAMES[metric]] == pytest.approx(expected, abs=6e-6), metric
     for metric, expected in case["computed_here_R_P_F1"].items():
         assert found[NAMES[metric]] == pytest.approx(expected, abs=1e-9), metric
 
 
-@pytest.mark.parametrize("name", SCORER)
-def test_order_and_names_do_not_matter_and_sides_swap(cases: dict[str, Any], name: str) -> None:
-    case = case_named(cases["clustering_cases"], name)
-    shuffle = random.Random(name)
+@of_each(SCORER)
+def test_order_and_names_do_not_matter_and_sides_swap(case: dict[str, Any]) -> None:
+    shuffle = random.Random(case["id"])
     key, response = (
         [
             shuffle.sample([("renamed", m) for m in c], len(c))
@@ -77,10 +58,8 @@ def test_order_and_names_do_not_matter_and_sides_swap(cases: dict[str, Any], nam
 
 
 @pytest.mark.parametrize("name", ["TC-A7", "TC-A9"])
-def test_copies_of_a_mention_stay_in_the_cluster_that_came_first(
-    cases: dict[str, Any], name: str
-) -> None:
-    case = case_named(cases["clustering_cases"], name)
+def test_copies_of_a_mention_stay_in_the_cluster_that_came_first(name: str) -> None:
+    case = SCORER[name]
     clusters: dict[int, list[tuple[int, ...]]] = {}
     for cluster, *place in case["response_file_order"]:
         clusters.setdefault(cluster, []).append(tuple(place))
@@ -91,7 +70,7 @@ def test_copies_of_a_mention_stay_in_the_cluster_that_came_first(
             found = score(key, raw)
     else:
         found = score(key, raw)
-    expected = case_named(cases["clustering_cases"], name)["expected_R_P_F1"]["muc"]
+    expected = case["expected_R_P_F1"]["muc"]
     by_first = score(case["key"], case["response"])
     assert by_first["muc"] == pytest.approx(expected, abs=6e-6)
     assert len(found) == 6
@@ -114,10 +93,8 @@ def test_pradhan_2014_in_the_ways_clusters_are_written() -> None:
     assert score([[[0, 1], [3, 4]]], [[(0, 1), (3, 4)]])["b3"] == Score(1.0, 1.0, 1.0)
 
 
-@pytest.mark.parametrize("name", GAPS)
-def test_corefud_mentions_with_gaps_match_in_part(cases: dict[str, Any], name: str) -> None:
-    held = cases["noncontiguous_mentions"]
-    case = case_named(held["cases"], name)
+@of_each(GAPS)
+def test_corefud_mentions_with_gaps_match_in_part(case: dict[str, Any]) -> None:
     key_a, response_a = case["key_a"], case["response_a"]
     assert bool(match_mentions([key_a], [response_a], "partial")) == case["a_matches_partially"]
     assert bool(match_mentions([key_a], [response_a])) == case["a_matches_exactly"]
@@ -125,8 +102,8 @@ def test_corefud_mentions_with_gaps_match_in_part(cases: dict[str, Any], name: s
     own = rest | {"a": Markable("a", Span(tuple(key_a["words"])), head=key_a["head"])}
     other = rest | {"a": Markable("a", Span(tuple(response_a)))}
     found = score(
-        [[own[m] for m in c] for c in held["key_clusters"]],
-        [[other[m] for m in c] for c in held["response_clusters"]],
+        [[own[m] for m in c] for c in WITH_GAPS["key_clusters"]],
+        [[other[m] for m in c] for c in WITH_GAPS["response_clusters"]],
         match="partial",
     )
     for metric, expected in case["expected"].items():
