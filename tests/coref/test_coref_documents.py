@@ -14,11 +14,9 @@ from annomodels.coref import (
     Span,
     agreement,
     document,
-    document_of_judgments,
     link_table,
     pair_table,
     score,
-    to_mpa_frame,
 )
 
 
@@ -104,22 +102,6 @@ def test_a_document_checks_spans_and_coders() -> None:
     ]
 
 
-def test_clusters_come_from_judgments_where_none_are_given() -> None:
-    text = document_of_judgments(
-        "t",
-        {"x": (
-            {"a": "none", "b": "phrase", "c": "phrase", "f": "none"}
-            | {"d": "segment", "e": "segment"},
-            {"b": ["a"], "c": ["a", "b"], "d": ["turn"], "e": ["turn"]},
-        )},
-        order=list("abcdef"),
-        turns=["turn"],
-    )  # fmt: skip
-    groups = [sorted(span.name for _, span in g) for g in text.layers["x"].groups]
-    # c is ambiguous and joins nothing; d and e corefer by the turn, which is no mention itself
-    assert groups == [["0", "1"], ["2"], ["3", "4"], ["5"]]
-
-
 def test_spans_not_ids_tell_what_coders_share() -> None:
     one = Layer("a", {"x1": Markable("x1", Span((0,))), "x2": Markable("x2", Span((2, 3)))})
     two = Layer("b", {"m": Markable("m", Span((2, 3))), "x1": Markable("x1", Span((2,)))})
@@ -176,33 +158,6 @@ def test_mentions_of_one_coder_only() -> None:
     assert tuple(pair_table(x, y, missing="singleton")) == (1, 2, 2, 1)
     with pytest.raises(am.errors.AnnotationError, match="not about the same mentions"):
         pair_table(x, y, missing="error")
-
-
-def test_the_frame_for_the_mention_pair_model_names_antecedents_by_their_words() -> None:
-    text = document_of_judgments(
-        "t",
-        {
-            "x": ({"a": "none", "b": "phrase", "c": "place"}, {"b": ["a"]}),
-            "y": (
-                {"a": "none", "b": "phrase", "c": "phrase"},
-                {"b": ["a"], "c": ["a", {"a", "b"}]},
-            ),
-        },
-        order=["a", "b", "c"],
-    )
-    frame = to_mpa_frame(text)
-    rows = [tuple(row) for row in frame[["item", "coder", "label"]].to_numpy()]
-    assert rows == [
-        ("t#0", "x", "DN()"),
-        ("t#1", "x", "DO(0)"),
-        ("t#2", "x", "place()"),
-        ("t#0", "y", "DN()"),
-        ("t#1", "y", "DO(0)"),
-        ("t#2", "y", "DO(0&1)"),
-        ("t#2", "y", "DO(0)"),
-    ]
-    data = am.Annotations.from_frame(frame)
-    assert (data.n_items, data.n_coders) == (3, 2)
 
 
 def test_a_corpus_is_a_document_or_several_with_names_of_their_own() -> None:
