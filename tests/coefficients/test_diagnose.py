@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import annomodels as am
 from tests.coefficients.pairs_of_labels import of_pairs
+from tests.coefficients.test_edges import GIVEN
 
 
 def codes(found):
@@ -77,38 +78,17 @@ def test_shares_of_groups_add_up():
     assert found.groups.set_index("group")["share"].to_dict() == pytest.approx(expected.to_dict())
 
 
-def test_97_percent_agreement_and_kappa_near_0_are_explained():
-    """The rare-category table: chance alone gives the agreement that was found."""
-    data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
-    found = am.diagnose(data, "kappa", draws=100)
-    assert {"why", "others", "chance_of_others"} <= codes(found)
-    text = " ".join(found.sentences)
-    for number in ("97.0 %", "-0.014", "98.5 %", "3 of 100 items", "in 0 %", "0.940", "0.969"):
-        assert number in text
-
-
-def test_the_same_shares_with_agreement_on_the_rare_label_need_no_explanation():
-    data = of_pairs({("no", "no"): 90, ("yes", "yes"): 9, ("no", "yes"): 1})
-    found = am.diagnose(data, "kappa", draws=100)
-    assert found.agreement["value"][0] > 0.9
-    assert "why" not in codes(found)
-
-
-def test_low_agreement_needs_no_explanation_either():
-    data = of_pairs({("a", "a"): 25, ("b", "b"): 25, ("a", "b"): 25, ("b", "a"): 25})
-    assert "why" not in codes(am.diagnose(data, "kappa", draws=100))
-
-
-@pytest.mark.parametrize("name", ["s", "percent"])
-def test_coefficients_without_the_paradox_are_not_explained(name):
-    data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
-    assert "why" not in codes(am.diagnose(data, name, draws=100))
-
-
-def test_one_label_only_is_said_to_leave_nothing_to_tell_apart():
-    found = am.diagnose(of_pairs({("no", "no"): 30}), "kappa", draws=50)
-    assert "one_label" in codes(found)
-    assert not found.label_pairs["share"].any()
+@pytest.mark.parametrize("case", GIVEN["diagnosis"])
+def test_high_agreement_with_a_low_coefficient_is_explained_and_nothing_else(case):
+    data = of_pairs({(one, other): n for one, other, n in case["pairs"]})
+    found = am.diagnose(data, case["name"], draws=100)
+    assert set(case.get("codes", ())) <= codes(found)
+    assert not set(case.get("without", ())) & codes(found)
+    assert all(words in " ".join(found.sentences) for words in case.get("says", ()))
+    if "more_than" in case:
+        assert found.agreement["value"][0] > case["more_than"]
+    if "no_shares" in case:
+        assert not found.label_pairs["share"].any()
 
 
 @pytest.mark.slow
