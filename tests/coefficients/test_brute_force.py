@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import annomodels as am
 from annomodels.coefficients import sums
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.distances import make_distance
+from tests.coefficients.test_breakdown_brute_force import alpha_of, nominal
 
 N_LABELS = 4
 
@@ -124,10 +126,6 @@ def chance_of_two(p, q, d):
     return sum(p[x] * q[y] * d(x, y) for x in p for y in q)
 
 
-def nominal(x, y):
-    return float(x != y)
-
-
 @pytest.mark.parametrize("convention", ["krippendorff", "gwet", "pairs", "pairwise"])
 @pytest.mark.parametrize("squared", [False, True], ids=["nominal", "interval"])
 def test_conventions(convention, squared, rng):
@@ -184,9 +182,9 @@ def test_alpha(duplicates, distance, rng):
         rows = first_of(rows)
     elif duplicates == "last":
         rows = first_of(rows[::-1])
-    pairable = [ls for ls in by_item(rows).values() if len(ls) >= 2]
-    counts = {k: sum(x == k for ls in pairable for _, x in ls) for k in range(1, N_LABELS + 1)}
-    n = sum(counts.values())
+    pairable = [[x for _, x in ls] for ls in by_item(rows).values() if len(ls) >= 2]
+    labels = [x for ls in pairable for x in ls]
+    counts, n = Counter(labels), len(labels)
 
     def d(x, y):
         low, high = min(x, y), max(x, y)
@@ -199,10 +197,8 @@ def test_alpha(duplicates, distance, rng):
             "gwet_ordinal": (high - low + 1) * (high - low) / (N_LABELS * (N_LABELS - 1)),
         }[distance]
 
-    d_o = sum(len(ls) * item_disagreement(ls, d) for ls in pairable) / n
-    d_e = sum(counts[x] * counts[y] * d(x, y) for x in counts for y in counts) / (n * (n - 1))
     found = am.agreement(data, "alpha", distance=distance, duplicates=duplicates, draws=0)
-    assert found.value == pytest.approx(1 - d_o / d_e, abs=1e-12)
+    assert found.value == pytest.approx(alpha_of(pairable, d), abs=1e-12)
     assert found.n_labels == n
     assert found.n_items == len(pairable)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import annomodels as am
 from tests.coefficients.pairs_of_labels import of_pairs
+from tests.coefficients.test_breakdown_brute_force import DISTANCES, by_item, sparse
 from tests.coefficients.test_edges import GIVEN
 
 
@@ -16,31 +17,22 @@ def codes(found):
     return {sentence.code for sentence in found.sentences}
 
 
-@st.composite
-def rows_with_gaps(draw):
-    cells = draw(st.binary(min_size=16, max_size=32))
-    rows = [(k // 4, "abcd"[k % 4], byte % 4) for k, byte in enumerate(cells) if byte % 4]
-    return [*rows, (99, "a", 1), (99, "b", 2), (98, "a", 1), (98, "b", 1)]
-
-
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)
-@given(rows=rows_with_gaps(), distance=st.sampled_from(["nominal", "interval"]))
+@given(rows=sparse(), distance=st.sampled_from(list(DISTANCES)))
 def test_shares_are_those_of_the_pairs_of_labels(distance, rows):
     found = am.diagnose(am.Annotations.from_records(rows), distance=distance, draws=0)
-    items = {}
-    for item, coder, label in rows:
-        items.setdefault(item, {})[coder] = label
+    apart = DISTANCES[distance]
     parts = {"pair": {}, "item": {}, "coder": {}}
     weight = {"item": {}, "coder": {}}
     labels = []
-    for item, given_labels in items.items():
+    for item, given_labels in by_item(rows).items():
         if len(given_labels) < 2:
             continue
         labels += given_labels.values()
         for (a, x), (_, y) in permutations(given_labels.items(), 2):
             w = 1 / (len(given_labels) - 1)
-            d = w * (float(x != y) if distance == "nominal" else (x - y) ** 2)
+            d = w * apart(x, y)
             for part, key in (("pair", tuple(sorted((x, y)))), ("item", item), ("coder", a)):
                 parts[part][key] = parts[part].get(key, 0) + d
             for part, key in (("item", item), ("coder", a)):
@@ -54,8 +46,8 @@ def test_shares_are_those_of_the_pairs_of_labels(distance, rows):
             assert rows_found.loc[key, "by_chance"] == pytest.approx(chance)
     chance = {}
     for x, y in permutations(labels, 2):
-        d = float(x != y) if distance == "nominal" else (x - y) ** 2
-        chance[tuple(sorted((x, y)))] = chance.get(tuple(sorted((x, y))), 0) + d
+        pair = tuple(sorted((x, y)))
+        chance[pair] = chance.get(pair, 0) + apart(x, y)
     for row in found.label_pairs.to_dict("records"):
         key = (row["first"], row["second"])
         assert row["share"] == pytest.approx(parts["pair"][key] / total)
@@ -93,7 +85,7 @@ def test_high_agreement_with_a_low_coefficient_is_explained_and_nothing_else(cas
 
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 4)
-@given(rows=rows_with_gaps())
+@given(rows=sparse())
 def test_any_data_can_be_diagnosed_and_no_verdict_word_appears(rows):
     found = am.diagnose(am.Annotations.from_records(rows), draws=30)
     text = repr(found)

@@ -39,6 +39,15 @@ def outside(value, low, high):
     return (value < low - ROUNDING) | (value > high + ROUNDING)
 
 
+def all_inside(table, *values):
+    """Test each value that a table has with its interval; that of "value" has no prefix."""
+    for value in values:
+        low, high = (f"{value}_{end}".removeprefix("value_") for end in ("low", "high"))
+        column = "over_by" if value == "over" else value
+        if low in table and column in table:
+            assert not outside(table[column], table[low], table[high]).any(), value
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_every_coefficient(seed):
     data = random_data(np.random.default_rng([1, seed]))
@@ -59,23 +68,15 @@ def test_every_breakdown(seed):
                 found = am.breakdown(data, by, name, draws=100, seed=seed)
             except am.errors.NotApplicable:
                 continue
-            table, overall = found.table, found.overall
-            for value in ("value", "difference", "specific", "further"):
-                low, high = (f"{value}_{end}".removeprefix("value_") for end in ("low", "high"))
-                if low in table and value in table:
-                    assert not outside(table[value], table[low], table[high]).any(), (by, name)
-            assert not outside(overall["value"], overall["low"], overall["high"]).any()
+            all_inside(found.table, "value", "difference", "specific", "further")
+            all_inside(found.overall, "value")
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_every_share_of_a_diagnosis(seed):
     found = am.diagnose(random_data(np.random.default_rng([3, seed])), draws=100, seed=seed)
-    for name, table in found.tables():
-        for value in ("value", "share", "ratio", "difference", "over"):
-            low, high = (f"{value}_{end}".removeprefix("value_") for end in ("low", "high"))
-            column = "over_by" if value == "over" else value
-            if low in table and column in table:
-                assert not outside(table[column], table[low], table[high]).any(), (name, value)
+    for _, table in found.tables():
+        all_inside(table, "value", "share", "ratio", "difference", "over")
 
 
 def test_full_agreement_reaches_one():
