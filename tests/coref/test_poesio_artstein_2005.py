@@ -126,24 +126,18 @@ def test_section_5_4_the_first_it(cases: dict[str, Any], first_it: Document, dis
     assert len(explicit_ambiguity(first_it).table) == 9
 
 
-def votes_of_table_2() -> Document:
+def votes_of_table_2(published: dict[str, list[int]]) -> Document:
     """Make a first half with 72 markables, 18 coders and the counts of table 2."""
-    full = {"phrase": [10, 3, 1, 30], "segment": [0, 0, 1, 52], "place": [16, 1, 1, 54]}
-    full["none"] = [10, 5, 1, 29]
-    split: list[dict[str, int]] = []
-    for category, (all_, all_but_1, all_but_2, _) in full.items():
-        split += [{category: 18} for _ in range(all_)]
+    votes: list[list[str]] = []
+    for category in ("phrase", "segment", "place", "none"):
         other = "none" if category != "none" else "phrase"
-        split += [{category: 17, other: 1} for _ in range(all_but_1)]
-        split += [{category: 16, other: 2} for _ in range(all_but_2)]
-    split += [{"phrase": 9, "segment": 4, "none": 5} for _ in range(72 - len(split))]
+        for others, times in enumerate(published[category][:3]):
+            votes += [[category] * (18 - others) + [other] * others] * times
+    votes += [["phrase"] * 9 + ["segment"] * 4 + ["none"] * 5] * (72 - len(votes))
     order = [f"m{n:02}" for n in range(72)]
     coders: dict[str, Any] = {}
     for c in range(18):
-        said = {
-            m: [k for k, times in s.items() for _ in range(times)][c]
-            for m, s in zip(order, split, strict=True)
-        }
+        said = {m: of_all[c] for m, of_all in zip(order, votes, strict=True)}
         points = {m: ["turn"] for m, k in said.items() if k in ("phrase", "segment")}
         coders[f"c{c:02}"] = (said, points)
     return document_of_judgments("3.2a", coders, order=order, turns=["turn"])
@@ -151,7 +145,7 @@ def votes_of_table_2() -> Document:
 
 def test_table_2_category_agreement(cases: dict[str, Any]) -> None:
     published = cases["poesio_artstein_published"]["table2"]
-    table = category_table(votes_of_table_2(), published["columns"]).table
+    table = category_table(votes_of_table_2(published), published["columns"]).table
     for category in ("phrase", "segment", "place", "none"):
         assert table.loc[category].tolist()[:3] == published[category][:3]
     assert int(table.loc["(any)"].max()) == 49  # "in 49 cases out of 72 at least 16 agreed"
