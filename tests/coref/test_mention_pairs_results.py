@@ -187,14 +187,6 @@ def test_the_log_density_is_likelihood_and_prior_of_each_draw(fit):
 def test_the_default_model_is_that_of_the_data():
     fit = am.fit(pairs(_table()), chains=1, draws=20, warmup=0, seed=1)
     assert fit.model == MentionPairs()
-    with pytest.raises(am.errors.NotApplicable, match="labels of items, not mentions"):
-        am.fit(pairs(_table()), "hierarchical")
-
-
-def test_what_an_engine_does_not_know_is_refused():
-    for options in ({"executor": "threads"}, {"starts": 3}):
-        with pytest.raises(am.errors.NotApplicable, match=r"[Ll]eave"):
-            fitted(_table(), **options)
 
 
 def test_several_true_readings_are_found():
@@ -265,12 +257,18 @@ def test_bad_tables_are_refused_with_all_problems():
         ({"engine": "em"}, "gibbs or nuts"),
         ({"draws": 0, "chains": 0}, "chains=0 and draws=0"),
         ({"warmup": -1}, "warmup=-1"),
+        ({"executor": "threads"}, "[Ll]eave"),
+        ({"starts": 3}, "[Ll]eave"),
+        ({"model": "hierarchical"}, "labels of items, not mentions"),
     ],
     ids=str,
 )
 def test_options_that_do_not_exist_are_refused(options, message):
     with pytest.raises(am.errors.NotApplicable, match=message):
         fitted(_table(), **options)
+
+
+def test_candidates_of_all_mentions_are_a_list():
     with pytest.raises(am.errors.NotApplicable, match="list of labels"):
         pairs(_table(), always="DN()")
 
