@@ -15,6 +15,8 @@ from annomodels.coefficients.implied import (
 )
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable
+from tests.coefficients.test_intraclass import NAMES as ICC
+from tests.coefficients.test_intraclass import by_hand
 
 VALUES = [1.0, 2.0, 4.0]
 EXACT, PRINTED = pytest.approx, partial(pytest.approx, abs=5e-5)
@@ -133,6 +135,9 @@ def test_population_is_the_limit_of_many_items(rng):
     for name in ("percent", "s", "k", "multi_kappa", "alpha", "ac1"):
         seen = evaluate(name, from_joint(joints, n=180_000)).value
         assert implied(prevalence, confusion, name)[name][0] == pytest.approx(seen, abs=0.015)
+    limit = implied(prevalence, confusion, ICC, values=VALUES)
+    for name, seen in by_hand(np.array(VALUES)[labels].T).items():
+        assert limit[name][0] == pytest.approx(seen, abs=0.012), name
 
 
 def test_a_view_of_one_matrix_for_all_coders_is_not_copied(rng):

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 import annomodels as am
-from annomodels.coefficients.implied import implied
 
 # Six targets by four judges, Shrout & Fleiss 1979, table 2.
 SHROUT_FLEISS = [
@@ -113,15 +112,3 @@ def test_draws_cover_and_belong_together(rng):
         assert (high - low) == pytest.approx(classical, rel=0.35)
     spread = panel["icc_1"].draws.std()
     assert np.abs(panel.difference("alpha", "icc_1")).max() < 0.1 * spread
-
-
-def test_what_a_model_implies_is_the_limit_of_many_items(rng):
-    values = np.array([1.0, 2.0, 4.0])
-    prevalence = rng.dirichlet(np.full(3, 5.0), 1)
-    confusion = rng.dirichlet(np.ones(3), (1, 4, 3)) * 0.4 + 0.6 * np.eye(3)
-    truth = rng.choice(3, 60_000, p=prevalence[0])
-    cumulative = confusion[0].cumsum(-1)
-    labels = (rng.random((4, 60_000, 1)) > cumulative[:, truth]).sum(-1)
-    limit = implied(prevalence, confusion, NAMES, values=values)
-    for name, seen in by_hand(values[labels].T).items():
-        assert limit[name][0] == pytest.approx(seen, abs=0.012), name
