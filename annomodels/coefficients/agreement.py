@@ -473,26 +473,20 @@ def _check(
     margins: Floats | None,
     chance: Floats | None,
 ) -> None:
-    only = "interval" if entry.numeric else "nominal"
+    only, why = "interval" if entry.numeric else "nominal", ""
     if given is not None and not entry.weighted and given.name not in ("nominal", only):
-        raise NotApplicable(
-            f"{entry.title} supports only the distance {only}. These take {given.name!r}: "
-            f"{_those('weighted')}."
-        )
-    if missing is not None and missing not in entry.missing:
-        raise NotApplicable(
-            f"{entry.title} does not support the convention {missing!r}. "
-            f"Use one of {', '.join(entry.missing)}."
-        )
-    if margins is not None and not entry.margins:
-        raise NotApplicable(
-            f"{entry.title} does not support a given distribution of labels. These take margins: "
-            f"{_those('margins')}."
-        )
-    if chance is not None and not entry.chance:
-        raise NotApplicable(
-            f"{entry.title} does not support chance levels of items. These do: {_those('chance')}."
-        )
+        takes = _those("weighted")
+        why = f"supports only the distance {only}. These take {given.name!r}: {takes}."
+    elif missing is not None and missing not in entry.missing:
+        ways = ", ".join(entry.missing)
+        why = f"does not support the convention {missing!r}. Use one of {ways}."
+    elif margins is not None and not entry.margins:
+        takes = _those("margins")
+        why = f"does not support a given distribution of labels. These take margins: {takes}."
+    elif chance is not None and not entry.chance:
+        why = f"does not support chance levels of items. These do: {_those('chance')}."
+    if why:
+        raise NotApplicable(f"{entry.title} {why}")
 
 
 def _those(capability: str) -> str:

@@ -525,14 +525,11 @@ class Statistics:
         self.rows = rows
         self.requests = requests
         self.items: dict[int, Floats] = {}  # by request
-        self.pairs: dict[int, Sums] = {}  # by request
-        self.sums: dict[tuple[str, str], Sums] = {}  # by convention and distance of nodes
+        self.sums: dict[tuple[str, str], Sums] = {}  # by convention, and what is summed
         self._of: dict[int, tuple[tuple[str, str], Distance]] = {}
         for n, request in enumerate(requests):
             if request.coefficient.chance:
                 self.items[n] = item_chances(rows, request)
-            elif request.coefficient.each_pair:
-                self.pairs[n] = all_pairs(rows, request)
             else:
                 self._of[n] = self._sums(request)
         self.by_coder = {
@@ -543,11 +540,12 @@ class Statistics:
         }
 
     def _sums(self, request: Request) -> tuple[tuple[str, str], Distance]:
-        name = request.convention
-        if name == "pairwise":
-            if (name, "") not in self.sums:
-                self.sums[name, ""] = pairwise(self.rows, request)
-            return (name, ""), request.distance
+        name, each = request.convention, request.coefficient.each_pair
+        if each or name == "pairwise":
+            key, make = (name, "pairs" * each), all_pairs if each else pairwise
+            if key not in self.sums:
+                self.sums[key] = make(self.rows, request)
+            return key, request.distance
         given = request.distance if request.margins is None else Nominal()
         nodes = nodes_for(given, request.coefficient.expectation)
         key = name, "" if nodes is None else given.name
@@ -559,9 +557,8 @@ class Statistics:
     @property
     def width(self) -> int:
         distances = dict(self._of.values())
-        counts = sum(x.width(distances[key], self.by_coder[key]) for key, x in self.sums.items())
-        pairs = (x.width(self.requests[n].distance, True) for n, x in self.pairs.items())
-        return counts + sum(pairs) + 4 * len(self.items)
+        counts = (x.width(distances[key], self.by_coder[key]) for key, x in self.sums.items())
+        return sum(counts) + 4 * len(self.items)
 
     def evaluate(self, weights: Floats) -> list[Evaluated]:
         """Evaluate all requests under the same item weights, shape [item] or [draw, item]."""
@@ -572,16 +569,15 @@ class Statistics:
                 sums = weights @ self.items[n]
                 mean = over(sums[..., 1:], sums[..., :1])
                 found.append(ratio(mean[..., 0], mean[..., 1], np.ones(())))
-            elif n in self.pairs:
-                found.append(self.pairs[n].evaluate(weights, request).mean(-1))
             else:
                 key, distance = self._of[n]
-                found.append(self.sums[key].evaluate(weights, request, distance, tables[key]))
+                each = self.sums[key].evaluate(weights, request, distance, tables[key])
+                found.append(each.mean(-1) if request.coefficient.each_pair else each)
         return found
 
     def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:
         """Count coder pairs that a mean omits: they share no item, or are 0/0."""
-        value = self.pairs[n].evaluate(weights, self.requests[n]).value
+        value = self.sums[self._of[n][0]].evaluate(weights, self.requests[n]).value
         every = self.rows.n_coders * (self.rows.n_coders - 1) // 2
         return every - value.size, int(np.isnan(value).sum())
 

@@ -190,18 +190,16 @@ def mention_agreement(
     MentionOverlap(shared=1, key=2, response=2)
     """
     documents, coders = _of_two(corpus, key, response)
-    total = [0, 0, 0]
+    counts = [(0, 0, 0)]
     for document in documents:
         layers = [document.layers[coder] for coder in coders]
         if match == "head":
             x, y = (set(_heads(document, layer).values()) for layer in layers)
-            found = len(x & y), len(x), len(y)
+            counts.append((len(x & y), len(x), len(y)))
         else:
-            key_side, other = ([each.markables[m] for m in each.mentions] for each in layers)
-            same = match_mentions(key_side, other, match)
-            found = len(same), len(key_side), len(other)
-        total = [a + b for a, b in zip(total, found, strict=True)]
-    return MentionOverlap(*total)
+            own, other = ([each.markables[m] for m in each.mentions] for each in layers)
+            counts.append((len(match_mentions(own, other, match)), len(own), len(other)))
+    return MentionOverlap(*map(sum, zip(*counts, strict=True)))
 
 
 def _of_two(
@@ -328,7 +326,8 @@ def dominating_agreement(
         raise NotApplicable(f"representatives={representatives!r}: use 'first' or 'second'.")
     documents, coders = _of_two(corpus, first, second)
     chosen = coders[representatives == "second"]
-    counts = [0, 0, 0, 0]
+    mentions: list[bool] = []
+    clusters: dict[tuple[str, int], bool] = {}
     for document in documents:
         x, y = (
             {
@@ -339,14 +338,9 @@ def dominating_agreement(
             for layer in (document.layers[coder] for coder in coders)
         )
         owner = document.layers[chosen].cluster_of
-        seen: set[int] = set()
         for key in document.shared(*coders):
             if key in x and key in y:
-                same = x[key] == y[key]
-                counts[0] += 1
-                counts[1] += same
-                if owner[key] not in seen:
-                    seen.add(owner[key])
-                    counts[2] += 1
-                    counts[3] += same
-    return SameExpression(counts[0], counts[1], counts[2], counts[3], chosen)
+                mentions.append(x[key] == y[key])
+                clusters.setdefault((document.id, owner[key]), mentions[-1])
+    same = sum(mentions), sum(clusters.values())
+    return SameExpression(len(mentions), same[0], len(clusters), same[1], chosen)

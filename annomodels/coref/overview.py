@@ -207,45 +207,38 @@ def coder_table(
     valid_draws(draws)
     valid_seed(seed)
     documents = documents_of(corpus)
-    sums: dict[str, list[Floats]] = {}
-    rests: dict[str, list[Floats]] = {}
+    by_coder: dict[str, list[Floats]] = {}
     points = pair_agreement(documents).table
-    texts: Counter[str] = Counter()
     mentions: Counter[str] = Counter()
     for n, document in enumerate(documents):
-        for coder, layer in document.layers.items():
-            texts[coder] += 1
-            mentions[coder] += len(layer.mentions)
         values = _with_point(document, points, draws, [seed, 0, n])
-        for coder in document.coders:
-            theirs = [x for pair, x in values.items() if coder in pair]
-            rest = [x for pair, x in values.items() if coder not in pair]
-            if theirs:
-                sums.setdefault(coder, []).append(np.mean(theirs, axis=0))
-            if theirs and rest:
-                both = np.stack([np.mean(theirs, axis=0), np.mean(rest, axis=0)])
-                rests.setdefault(coder, []).append(both)
+        for coder, layer in document.layers.items():
+            mentions[coder] += len(layer.mentions)
+            sides = [[x for pair, x in values.items() if (coder in pair) == own] for own in (1, 0)]
+            means = [np.mean(side or np.full((1, 1 + draws), np.nan), axis=0) for side in sides]
+            by_coder.setdefault(coder, []).append(np.stack(means))
     places, alone = _alone(documents, chain)
     rows = []
-    for coder in sorted(texts):
-        both_of = rests.get(coder, [np.full((2, 1 + draws), np.nan)])
-        own = _centred(sums.get(coder, [both_of[0][0]]))
-        gap = _centred([theirs - others for theirs, others in both_of])
-        p_below = float((gap[1:] < 0).mean()) if coder in rests else np.nan
-        others = float(np.mean(both_of, axis=0)[1][0])
+    for coder, texts in sorted(by_coder.items()):
+        theirs, others = np.stack(texts, axis=1)
+        both = ~np.isnan((theirs - others)[:, 0])
+        own, gap = _centred(theirs), _centred(theirs - others)
+        p_below = float((gap[1:] < 0).mean()) if both.any() else np.nan
+        rest = float(np.mean(others[both], axis=0)[0]) if both.any() else np.nan
         ends = [map(float, interval(x[1:], prob, x[0])) for x in (own, gap)]
-        counts, left = (texts[coder], mentions[coder]), (alone[coder], places[coder])
-        rows.append((coder, *counts, own[0], *ends[0], others, gap[0], *ends[1], p_below, *left))
+        counts, left = (len(texts), mentions[coder]), (alone[coder], places[coder])
+        rows.append((coder, *counts, own[0], *ends[0], rest, gap[0], *ends[1], p_below, *left))
     table = pd.DataFrame(rows, columns=list(OF_CODERS))
     order = table["difference"].fillna(table["with_others"]).sort_values(kind="stable").index
     title = "Coders, least like the others first"
     return Summary(title, table.loc[order].reset_index(drop=True), columns=CODERS)
 
 
-def _centred(by_text: Sequence[Floats]) -> Floats:
+def _centred(by_text: Floats) -> Floats:
     """Average points and the draws after them over texts; the draws move towards the point."""
-    values = np.mean(by_text, axis=0)
-    return np.append(values[0], centred(values[1:], float(values[0]), len(by_text)))
+    known = by_text[~np.isnan(by_text[:, 0])]
+    values = np.mean(known if len(known) else by_text, axis=0)
+    return np.append(values[0], centred(values[1:], float(values[0]), len(known) or 1))
 
 
 def _with_point(

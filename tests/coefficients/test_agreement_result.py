@@ -1,12 +1,15 @@
-"""What a user gets to see: names, tables, sentences."""
+"""What a user gets to see: names, tables, sentences; the page prints what it says."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS, find
+from annomodels.coefficients.distances import DISTANCES
 from annomodels.coefficients.formulas import EXPECTED, STATISTICS
 from annomodels.coefficients.result import COLUMNS
 from annomodels.errors import NotApplicable
@@ -157,3 +160,21 @@ def test_pairwise_refuses_what_would_not_fit(monkeypatch):
     monkeypatch.setattr(sums, "MOST_CELLS", 30)
     with pytest.raises(NotApplicable, match="3 pairs of coders with 11 labels need 33 cells"):
         am.agreement(data, "k", missing="pairwise", labels=range(1, 12))
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coefficients.md").read_text("utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_prints_what_it_says(capsys):
+    exec(compile("\n".join(blocks("python")), "<page>", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out == "".join(blocks("text"))
+
+
+def test_every_coefficient_and_distance_is_on_the_page():
+    named = set(re.findall(r"`(\w+)`", PAGE))
+    assert set(am.coefficients.table()["coefficient"]) <= named
+    assert set(DISTANCES) <= named

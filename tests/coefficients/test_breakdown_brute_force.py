@@ -44,7 +44,12 @@ def squared(a, b):
 
 def alpha(rows, distance=nominal):
     """Krippendorff 2004, from the list of pairable labels."""
-    groups = [list(labels.values()) for labels in by_item(rows).values() if len(labels) > 1]
+    return alpha_of([list(labels.values()) for labels in by_item(rows).values()], distance)
+
+
+def alpha_of(groups, distance):
+    """Alpha of the labels of each item."""
+    groups = [group for group in groups if len(group) > 1]
     values = [label for group in groups for label in group]
     n = len(values)
     if n < 2:

@@ -12,7 +12,7 @@ from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.implied import evaluate, implied
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable
-from tests.coefficients.test_refusals import GIVEN
+from tests.coefficients.test_edges import GIVEN
 
 TABLE = am.coefficients.table().set_index("coefficient")
 NAMES = list(TABLE.index)

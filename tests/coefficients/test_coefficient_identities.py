@@ -14,9 +14,18 @@ from tests.coefficients.pairs_of_labels import of_pairs
 
 CLOSE = {"abs": 1e-9, "nan_ok": True}
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-often = settings(
+OFTEN = settings(
     max_examples=2 * settings().max_examples, deadline=None, suppress_health_check=SLOW_IS_FINE
 )
+
+
+def law(*strategies):
+    """Try a law on many data sets."""
+
+    def decorated(test):
+        return pytest.mark.slow(OFTEN(given(*strategies)(test)))
+
+    return decorated
 
 
 @st.composite
@@ -48,9 +57,7 @@ def defined(*values):
     return not any(math.isnan(x) for x in values)
 
 
-@pytest.mark.slow
-@often
-@given(coded(missing=False))
+@law(coded(missing=False))
 def test_k_is_at_most_multi_kappa_and_alpha_is_k_with_a_small_sample_correction(rows):
     k, multi, alpha = values(rows, ("k", "multi_kappa", "alpha"))
     if defined(k, multi):
@@ -59,9 +66,7 @@ def test_k_is_at_most_multi_kappa_and_alpha_is_k_with_a_small_sample_correction(
     assert alpha == pytest.approx(1 - (1 - k) * (n - 1) / n, **CLOSE)
 
 
-@pytest.mark.slow
-@often
-@given(coded())
+@law(coded())
 def test_k_is_at_most_s_over_the_used_labels(rows):
     pairable = [
         i for i in {r[0] for r in rows} if sum(r[0] == i and r[2] is not None for r in rows) > 1
@@ -73,9 +78,7 @@ def test_k_is_at_most_s_over_the_used_labels(rows):
     assert k <= s + 1e-9
 
 
-@pytest.mark.slow
-@often
-@given(coded(n_coders=(2, 2)))
+@law(coded(n_coders=(2, 2)))
 def test_two_coders_need_one_name_only_and_pi_is_at_most_kappa(rows):
     assume(len({c for _, c, x in rows if x is not None}) == 2)
     k, pi, kappa, *others = values(
@@ -87,18 +90,14 @@ def test_two_coders_need_one_name_only_and_pi_is_at_most_kappa(rows):
         assert pi <= kappa + 1e-9
 
 
-@pytest.mark.slow
-@often
-@given(coded(), st.sampled_from(["krippendorff", "gwet", "pairs", "pairwise"]))
+@law(coded(), st.sampled_from(["krippendorff", "gwet", "pairs", "pairwise"]))
 def test_weighted_forms_are_the_plain_ones_under_the_nominal_distance(rows, missing):
     names = ("alpha_kappa", "ac2", "multi_kappa", "ac1")
     found = values(rows, names, missing=missing)
     assert found[:2] == pytest.approx(found[2:], **CLOSE)
 
 
-@pytest.mark.slow
-@often
-@given(coded(missing=False), st.sampled_from(list(COEFFICIENTS)))
+@law(coded(missing=False), st.sampled_from(list(COEFFICIENTS)))
 def test_conventions_agree_on_complete_data(rows, name):
     entry = COEFFICIENTS[name]
     assume(not entry.two_coders_only or len({c for _, c, _ in rows}) == 2)
@@ -110,9 +109,7 @@ def test_conventions_agree_on_complete_data(rows, name):
     assert found == pytest.approx([found[0]] * len(found), **CLOSE)
 
 
-@pytest.mark.slow
-@often
-@given(coded(), st.sampled_from(["nominal", "ordinal", "interval", "ratio", "linear"]))
+@law(coded(), st.sampled_from(["nominal", "ordinal", "interval", "ratio", "linear"]))
 def test_alpha_passes_over_items_with_one_label(rows, distance):
     extra = [*rows, ("extra", 0, 4), ("more", 1, 1)]
     assert value(extra, "alpha", distance=distance) == pytest.approx(
@@ -120,9 +117,7 @@ def test_alpha_passes_over_items_with_one_label(rows, distance):
     )
 
 
-@pytest.mark.slow
-@often
-@given(coded(), st.floats(0.01, 100))
+@law(coded(), st.floats(0.01, 100))
 def test_alpha_does_not_depend_on_the_unit_of_the_distance(rows, unit):
     table = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) ** 1.5
     assert value(rows, "alpha", distance=table * unit) == pytest.approx(
@@ -144,9 +139,7 @@ def renamed(rows, random):
     return moved
 
 
-@pytest.mark.slow
-@often
-@given(coded(), st.randoms(use_true_random=False))
+@law(coded(), st.randoms(use_true_random=False))
 def test_names_and_order_of_coders_items_and_labels_do_not_matter(rows, random):
     names = [
         name
@@ -157,27 +150,21 @@ def test_names_and_order_of_coders_items_and_labels_do_not_matter(rows, random):
     assert found == pytest.approx(values(rows, names), **CLOSE)
 
 
-@pytest.mark.slow
-@often
-@given(coded())
+@law(coded())
 def test_counting_every_item_twice_changes_only_alpha_and_irsq(rows):
     twice = [((i, n), c, x) for i, c, x in rows for n in (0, 1)]
     names = ("percent", "s", "k", "multi_kappa", "light_kappa", "ac1")
     assert values(twice, names) == pytest.approx(values(rows, names), **CLOSE)
 
 
-@pytest.mark.slow
-@often
-@given(coded())
+@law(coded())
 def test_interval_alpha_is_quadratic_alpha(rows):
     interval = value(rows, "alpha", distance="interval")
     for distance in ("quadratic", "rank_quadratic", lambda a, b: (a - b) ** 2):
         assert value(rows, "alpha", distance=distance) == pytest.approx(interval, **CLOSE)
 
 
-@pytest.mark.slow
-@often
-@given(coded(n_coders=(2, 4), n_labels=2))
+@law(coded(n_coders=(2, 4), n_labels=2))
 def test_two_labels_have_one_alpha(rows):
     nominal = value(rows, "alpha", labels=(1, 2))
     for distance in ("ordinal", "interval", "ratio", "linear", "gwet_ordinal"):
@@ -186,9 +173,7 @@ def test_two_labels_have_one_alpha(rows):
         )
 
 
-@pytest.mark.slow
-@often
-@given(coded(), st.sampled_from(["ordinal", "interval", "linear"]), st.randoms())
+@law(coded(), st.sampled_from(["ordinal", "interval", "linear"]), st.randoms())
 def test_coders_and_items_may_change_names_under_any_distance(rows, distance, random):
     coders = sorted({c for _, c, _ in rows})
     other = dict(zip(coders, random.sample(coders, len(coders)), strict=True))
@@ -199,9 +184,7 @@ def test_coders_and_items_may_change_names_under_any_distance(rows, distance, ra
     assert found == pytest.approx(values(rows, names, distance=distance), **CLOSE)
 
 
-@pytest.mark.slow
-@often
-@given(coded(), st.sampled_from(["krippendorff", "pairs", "pairwise"]))
+@law(coded(), st.sampled_from(["krippendorff", "pairs", "pairwise"]))
 def test_kappa_of_a_constant_coder_is_zero(rows, missing):
     """One coder of two says 1 throughout: the other's labels do not depend on it."""
     pair = [(i, c, 1 if c == 0 and x is not None else x) for i, c, x in rows if c < 2]
@@ -213,18 +196,14 @@ def test_kappa_of_a_constant_coder_is_zero(rows, missing):
 LABEL_SETS = st.frozensets(st.integers(0, 5), min_size=1)
 
 
-@pytest.mark.slow
-@often
-@given(LABEL_SETS, LABEL_SETS)
+@law(LABEL_SETS, LABEL_SETS)
 def test_masi_is_at_least_passonneau_and_dice_at_most_jaccard(a, b):
     distance = {name: set_distance(a, b, name) for name in SET_DISTANCES}
     assert distance["masi"] >= distance["passonneau"] - 1e-12
     assert distance["dice"] <= distance["jaccard"] + 1e-12
 
 
-@pytest.mark.slow
-@often
-@given(st.lists(st.tuples(LABEL_SETS, LABEL_SETS), min_size=2, max_size=8))
+@law(st.lists(st.tuples(LABEL_SETS, LABEL_SETS), min_size=2, max_size=8))
 def test_set_alphas_keep_the_order_of_observed_disagreement(pairs):
     data = of_pairs(pairs)
     d_o = {

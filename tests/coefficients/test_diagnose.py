@@ -9,37 +9,30 @@ from hypothesis import strategies as st
 
 import annomodels as am
 from tests.coefficients.pairs_of_labels import of_pairs
+from tests.coefficients.test_breakdown_brute_force import DISTANCES, by_item, sparse
+from tests.coefficients.test_edges import GIVEN
 
 
 def codes(found):
     return {sentence.code for sentence in found.sentences}
 
 
-@st.composite
-def rows_with_gaps(draw):
-    cells = draw(st.binary(min_size=16, max_size=32))
-    rows = [(k // 4, "abcd"[k % 4], byte % 4) for k, byte in enumerate(cells) if byte % 4]
-    return [*rows, (99, "a", 1), (99, "b", 2), (98, "a", 1), (98, "b", 1)]
-
-
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)
-@given(rows=rows_with_gaps(), distance=st.sampled_from(["nominal", "interval"]))
+@given(rows=sparse(), distance=st.sampled_from(list(DISTANCES)))
 def test_shares_are_those_of_the_pairs_of_labels(distance, rows):
     found = am.diagnose(am.Annotations.from_records(rows), distance=distance, draws=0)
-    items = {}
-    for item, coder, label in rows:
-        items.setdefault(item, {})[coder] = label
+    apart = DISTANCES[distance]
     parts = {"pair": {}, "item": {}, "coder": {}}
     weight = {"item": {}, "coder": {}}
     labels = []
-    for item, given_labels in items.items():
+    for item, given_labels in by_item(rows).items():
         if len(given_labels) < 2:
             continue
         labels += given_labels.values()
         for (a, x), (_, y) in permutations(given_labels.items(), 2):
             w = 1 / (len(given_labels) - 1)
-            d = w * (float(x != y) if distance == "nominal" else (x - y) ** 2)
+            d = w * apart(x, y)
             for part, key in (("pair", tuple(sorted((x, y)))), ("item", item), ("coder", a)):
                 parts[part][key] = parts[part].get(key, 0) + d
             for part, key in (("item", item), ("coder", a)):
@@ -53,8 +46,8 @@ def test_shares_are_those_of_the_pairs_of_labels(distance, rows):
             assert rows_found.loc[key, "by_chance"] == pytest.approx(chance)
     chance = {}
     for x, y in permutations(labels, 2):
-        d = float(x != y) if distance == "nominal" else (x - y) ** 2
-        chance[tuple(sorted((x, y)))] = chance.get(tuple(sorted((x, y))), 0) + d
+        pair = tuple(sorted((x, y)))
+        chance[pair] = chance.get(pair, 0) + apart(x, y)
     for row in found.label_pairs.to_dict("records"):
         key = (row["first"], row["second"])
         assert row["share"] == pytest.approx(parts["pair"][key] / total)
@@ -77,43 +70,22 @@ def test_shares_of_groups_add_up():
     assert found.groups.set_index("group")["share"].to_dict() == pytest.approx(expected.to_dict())
 
 
-def test_97_percent_agreement_and_kappa_near_0_are_explained():
-    """The rare-category table: chance alone gives the agreement that was found."""
-    data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
-    found = am.diagnose(data, "kappa", draws=100)
-    assert {"why", "others", "chance_of_others"} <= codes(found)
-    text = " ".join(found.sentences)
-    for number in ("97.0 %", "-0.014", "98.5 %", "3 of 100 items", "in 0 %", "0.940", "0.969"):
-        assert number in text
-
-
-def test_the_same_shares_with_agreement_on_the_rare_label_need_no_explanation():
-    data = of_pairs({("no", "no"): 90, ("yes", "yes"): 9, ("no", "yes"): 1})
-    found = am.diagnose(data, "kappa", draws=100)
-    assert found.agreement["value"][0] > 0.9
-    assert "why" not in codes(found)
-
-
-def test_low_agreement_needs_no_explanation_either():
-    data = of_pairs({("a", "a"): 25, ("b", "b"): 25, ("a", "b"): 25, ("b", "a"): 25})
-    assert "why" not in codes(am.diagnose(data, "kappa", draws=100))
-
-
-@pytest.mark.parametrize("name", ["s", "percent"])
-def test_coefficients_without_the_paradox_are_not_explained(name):
-    data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
-    assert "why" not in codes(am.diagnose(data, name, draws=100))
-
-
-def test_one_label_only_is_said_to_leave_nothing_to_tell_apart():
-    found = am.diagnose(of_pairs({("no", "no"): 30}), "kappa", draws=50)
-    assert "one_label" in codes(found)
-    assert not found.label_pairs["share"].any()
+@pytest.mark.parametrize("case", GIVEN["diagnosis"])
+def test_high_agreement_with_a_low_coefficient_is_explained_and_nothing_else(case):
+    data = of_pairs({(one, other): n for one, other, n in case["pairs"]})
+    found = am.diagnose(data, case["name"], draws=100)
+    assert set(case.get("codes", ())) <= codes(found)
+    assert not set(case.get("without", ())) & codes(found)
+    assert all(words in " ".join(found.sentences) for words in case.get("says", ()))
+    if "more_than" in case:
+        assert found.agreement["value"][0] > case["more_than"]
+    if "no_shares" in case:
+        assert not found.label_pairs["share"].any()
 
 
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 4)
-@given(rows=rows_with_gaps())
+@given(rows=sparse())
 def test_any_data_can_be_diagnosed_and_no_verdict_word_appears(rows):
     found = am.diagnose(am.Annotations.from_records(rows), draws=30)
     text = repr(found)

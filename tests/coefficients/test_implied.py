@@ -1,6 +1,7 @@
 """Coefficients of a fitted model: population values of its draws."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,8 +15,11 @@ from annomodels.coefficients.implied import (
 )
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable
+from tests.coefficients.test_intraclass import NAMES as ICC
+from tests.coefficients.test_intraclass import by_hand
 
 VALUES = [1.0, 2.0, 4.0]
+EXACT, PRINTED = pytest.approx, partial(pytest.approx, abs=5e-5)
 IMPLIED = [name for name, entry in COEFFICIENTS.items() if entry.implied]
 NAMES = [name for name in IMPLIED if not COEFFICIENTS[name].two_coders_only]
 
@@ -30,28 +34,23 @@ def binary(sensitivity, specificity):
     return np.array([[specificity, 1 - specificity], [1 - sensitivity, sensitivity]])
 
 
-def test_two_coders_of_the_tutorial():
-    """Specificity .9, sensitivity .85, classes of equal size: A = .7825, kappa = .5639."""
-    coder = binary(0.85, 0.9)
-    found = implied([[0.5, 0.5]], [[coder] * 2], ["percent", "kappa"])
-    assert found["percent"] == pytest.approx(0.7825)
-    assert found["kappa"] == pytest.approx(0.5639, abs=5e-5)
-
-
-def test_accuracy_of_80_percent_is_a_kappa_of_36():
-    """Prevalence .5 and accuracy .8: A_o = .68, A_e = .5, kappa = .36."""
-    coder = binary(0.8, 0.8)
-    found = implied([[0.5, 0.5]], [[coder] * 5], ["multi_kappa", "k", "alpha", "s", "percent"])
-    assert found.pop("percent") == pytest.approx(0.68)
-    for name, value in found.items():
-        assert value == pytest.approx(0.36), name
-
-
-def test_rare_class_with_good_coders_is_not_kappa_0():
-    """5 % prevalence and 95 % accuracy give .4475, not 0 as Carpenter's 2008 report has it."""
-    coder = binary(0.95, 0.95)
-    found = implied([[0.95, 0.05]], [[coder] * 2], "kappa")
-    assert found["kappa"] == pytest.approx(0.4475, abs=5e-5)
+@pytest.mark.parametrize(
+    ("prevalence", "coder", "n_coders", "values"),
+    [
+        # the tutorial: classes of equal size
+        (0.5, binary(0.85, 0.9), 2, {"percent": EXACT(0.7825), "kappa": PRINTED(0.5639)}),
+        # accuracy .8: A_o = .68, A_e = .5
+        (0.5, binary(0.8, 0.8), 5, {"percent": EXACT(0.68)}),
+        (0.5, binary(0.8, 0.8), 5, dict.fromkeys(["multi_kappa", "k", "alpha", "s"], EXACT(0.36))),
+        # 5 % prevalence and 95 % accuracy, not 0 as Carpenter's 2008 report has it
+        (0.05, binary(0.95, 0.95), 2, {"kappa": PRINTED(0.4475)}),
+    ],
+    ids=["tutorial", "observed", "corrected", "rare class"],
+)
+def test_published_values(prevalence, coder, n_coders, values):
+    found = implied([[1 - prevalence, prevalence]], [[coder] * n_coders], list(values))
+    for name, value in values.items():
+        assert found[name] == value, name
 
 
 @pytest.mark.parametrize("distance", ["nominal", "ordinal", "interval", "ratio"])
@@ -136,6 +135,9 @@ def test_population_is_the_limit_of_many_items(rng):
     for name in ("percent", "s", "k", "multi_kappa", "alpha", "ac1"):
         seen = evaluate(name, from_joint(joints, n=180_000)).value
         assert implied(prevalence, confusion, name)[name][0] == pytest.approx(seen, abs=0.015)
+    limit = implied(prevalence, confusion, ICC, values=VALUES)
+    for name, seen in by_hand(np.array(VALUES)[labels].T).items():
+        assert limit[name][0] == pytest.approx(seen, abs=0.012), name
 
 
 def test_a_view_of_one_matrix_for_all_coders_is_not_copied(rng):

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 import annomodels as am
-from annomodels.coefficients.implied import implied
 
 # Six targets by four judges, Shrout & Fleiss 1979, table 2.
 SHROUT_FLEISS = [
@@ -85,27 +84,6 @@ def test_items_with_missing_labels_are_left_out_and_the_note_says_so():
         assert (found.n_items, found.convention) == (6, "listwise")
 
 
-def test_without_a_complete_item_it_says_what_to_do():
-    found = am.agreement(made_of([[1, None, 2], [None, 3, 4]], scale="interval"), "icc_1")
-    assert (np.isnan(found.value), found.reason) == (True, "no_complete_items")
-    assert 'alpha with distance="interval"' in found.note
-
-
-@pytest.mark.parametrize(
-    ("matrix", "reason"),
-    [
-        ([[1, 2], [1, 2]], ""),
-        ([[3, 3], [3, 3]], "no_variation"),
-        ([[1, 2]], "too_few_items"),
-        ([[1], [2]], "one_coder"),
-    ],
-)
-def test_undefined(matrix, reason):
-    found = am.agreement(made_of(matrix, scale="interval"), "icc_1", undefined=-9)
-    assert found.reason == reason
-    assert found.value == (-9 if reason else pytest.approx(-1))
-
-
 def test_alpha_of_squared_differences_tends_to_icc_1(rng):
     x = np.round(rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 4)))
     panel = am.agreement(made_of(x.tolist(), scale="interval"), ["alpha", "icc_1"], draws=0)
@@ -134,25 +112,3 @@ def test_draws_cover_and_belong_together(rng):
         assert (high - low) == pytest.approx(classical, rel=0.35)
     spread = panel["icc_1"].draws.std()
     assert np.abs(panel.difference("alpha", "icc_1")).max() < 0.1 * spread
-
-
-def test_what_a_model_implies_is_the_limit_of_many_items(rng):
-    values = np.array([1.0, 2.0, 4.0])
-    prevalence = rng.dirichlet(np.full(3, 5.0), 1)
-    confusion = rng.dirichlet(np.ones(3), (1, 4, 3)) * 0.4 + 0.6 * np.eye(3)
-    truth = rng.choice(3, 60_000, p=prevalence[0])
-    cumulative = confusion[0].cumsum(-1)
-    labels = (rng.random((4, 60_000, 1)) > cumulative[:, truth]).sum(-1)
-    limit = implied(prevalence, confusion, NAMES, values=values)
-    for name, seen in by_hand(values[labels].T).items():
-        assert limit[name][0] == pytest.approx(seen, abs=0.012), name
-
-
-def test_a_denominator_below_0_is_the_reason_and_not_labels_that_are_all_alike():
-    # Labels vary, and more within items than between them.
-    data = made_of([[1, 5], [5, 1], [1, 5], [5, 1.5]], scale="interval")
-    panel = am.agreement(data, ["icc_a1", "icc_ak"], draws=0)
-    assert panel["icc_a1"].value < 0
-    assert np.isnan(panel["icc_ak"].value)
-    assert panel["icc_ak"].reason == "no_total_variance"
-    assert "differ more within items" in panel["icc_ak"].note

@@ -1,4 +1,4 @@
-"""A distribution of labels from elsewhere for the expected agreement."""
+"""Chance from elsewhere: a distribution of labels (margins), or a level for every item (S)."""
 
 import numpy as np
 import pytest
@@ -55,12 +55,6 @@ def test_numbers_and_words_that_read_the_same_are_the_same():
     assert am.agreement(data, "s_item", chance=0.25, draws=0).expected == pytest.approx(0.25)
 
 
-def test_one_label_everywhere_is_full_agreement_against_a_known_distribution():
-    data = of_pairs({("a", "a"): 9}, labels=["a", "b"])
-    assert np.isnan(am.agreement(data, "k", draws=0).value)
-    assert am.agreement(data, "k", margins={"a": 0.5, "b": 0.5}, draws=0).value == 1
-
-
 def test_draws_vary_with_the_observed_agreement_alone():
     found = am.agreement(of_pairs(TABLE), "k", margins={"a": 0.5, "b": 0.5})
     parts = found.parts()
@@ -75,3 +69,52 @@ def test_a_panel_uses_them_where_they_make_sense():
     assert panel["k"].expected == pytest.approx(0.82)
     assert panel["s"].expected == pytest.approx(0.5)
     assert any("margins given" in note and "pi, k, alpha, ac1" in note for note in panel.notes)
+
+
+HEADS = [("m1", 3, (0, 0)), ("m2", 1, (0, 0)), ("m3", 2, (0, 1)), ("m4", 4, (2, 2))]
+ROWS = [
+    (item, coder, label) for item, _, pair in HEADS for coder, label in zip("AB", pair, strict=True)
+]
+CHANCE = {item: 1 / tokens for item, tokens, _ in HEADS}
+
+
+def test_heads_of_mentions_kopec_ogrodniczuk_2014():
+    """17,363 of 17,530 heads agree; with a mean chance of .6832, S is .96993 (printed: .9700)."""
+    agree = np.arange(17_530) < 17_363
+    rows = [(i, c, 1 if c or same else 0) for i, same in enumerate(agree) for c in (0, 1)]
+    data = am.Annotations.from_records(rows)
+    found = am.agreement(data, "s_item", chance=np.full(17_530, 0.6832), draws=0)
+    assert found.observed == pytest.approx(0.9905, abs=5e-5)
+    assert found.expected == pytest.approx(0.6832)
+    assert found.value == pytest.approx(0.96993, abs=5e-6)
+
+
+def test_chance_levels_by_hand():
+    found = am.agreement(am.Annotations.from_records(ROWS), "s_item", chance=CHANCE, draws=0)
+    expected = (1 / 3 + 1 + 1 / 2 + 1 / 4) / 4
+    assert (found.observed, found.expected) == pytest.approx((0.75, expected))
+    assert found.value == pytest.approx((0.75 - expected) / (1 - expected))
+    in_order = np.array([CHANCE[item] for item in ("m1", "m2", "m3", "m4")])
+    again = am.agreement(am.Annotations.from_records(ROWS[::-1]), "s_item", chance=in_order)
+    assert again.value == pytest.approx(found.value)
+
+
+def test_the_same_chance_everywhere_is_s():
+    rng = np.random.default_rng(3)
+    rows = [(i, c, int(rng.integers(4))) for i in range(30) for c in range(4) if rng.random() < 0.8]
+    data = am.Annotations.from_records(rows, labels=range(4))
+    for missing in ("krippendorff", "gwet", "pairs", "listwise"):
+        one = am.agreement(data, "s_item", chance=np.full(data.n_items, 0.25), missing=missing)
+        other = am.agreement(data, "s", missing=missing)
+        assert one.value == pytest.approx(other.value)
+        assert one.expected == pytest.approx(other.expected)
+
+
+def test_draws_belong_together_with_those_of_the_panel(rng):
+    rows = [(i, c, int(rng.random() < 0.8)) for i in range(60) for c in range(3)]
+    data = am.Annotations.from_records(rows)
+    panel = am.agreement(data, chance=np.full(60, 0.5))
+    assert list(panel)[-1] == "s_item"
+    assert panel.difference("s_item", "s") == pytest.approx(0, abs=1e-9)
+    low, high = panel["s_item"].interval()
+    assert low < panel["s_item"].value < high

@@ -277,27 +277,6 @@ def test_draws_without_a_value_are_counted(rng):
     assert np.isnan(found.draws).any() == ("undefined in" in found.note)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n_coders", "name", "prevalence"),
-    [(2, "kappa", 0.5), (2, "kappa", 0.9), (3, "alpha", 0.5), (3, "alpha", 0.9)],
-)
-def test_coverage_of_the_interval(n_coders, name, prevalence, rng):
-    """A quick look: nominal 95 % intervals of 50 items, accuracy .9, 120 samples."""
-    p = np.array([prevalence, 1 - prevalence])
-    confusion = np.array([[0.9, 0.1], [0.1, 0.9]])
-    true = evaluate(name, from_joint(np.einsum("k,kl,km->lm", p, confusion, confusion))).value
-    inside = 0
-    for seed in range(120):
-        truth = rng.random(50) < p[1]
-        flips = rng.random((50, n_coders)) < 0.1
-        rows = [(i, c, int(truth[i] ^ flips[i, c])) for i, c in np.ndindex(flips.shape)]
-        data = am.Annotations.from_records(rows, labels=[0, 1])
-        low, high = am.agreement(data, name, draws=400, seed=seed).interval()
-        inside += low <= true <= high
-    assert 0.86 <= inside / 120 <= 1.0
-
-
 def test_hundreds_of_coders_stay_within_memory(rng, measured):
     """8,000 labels by 164 coders: never coder x item x label, never a coder pair x item."""
     rows = [

@@ -9,7 +9,7 @@ import pytest
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from docs.elsewhere import ELSEWHERE, as_markdown
-from tests.coefficients.test_agreement_cases import CASES, masi_dkpro, records
+from tests.coefficients.test_agreement_cases import CASES, distance_of, name_of, options, records
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # What the cases call the packages.
@@ -23,19 +23,6 @@ VERIFIER = {
     "krippendorff": "krippendorff",
     "pingouin": "pingouin",
 }
-ICC = {"ICC(1,1)": "icc_1", "ICC(A,1)": "icc_a1", "ICC(C,1)": "icc_c1"}
-ICC |= {"ICC(1,k)": "icc_1k", "ICC(A,k)": "icc_ak", "ICC(C,k)": "icc_ck"}
-
-
-def distance_of(case):
-    """Distance that the case takes, as we call it; nominal is ""."""
-    options = case["options"]
-    name = options.get("distance", options.get("weights", ""))
-    if "rank_weights" in options:
-        return "rank_" + options["rank_weights"]
-    if "weights" in options and name == "ordinal":
-        return "gwet_ordinal"
-    return "" if name == "nominal" else name
 
 
 def fits(row, case):
@@ -63,14 +50,12 @@ def value_here(row, case):
     if row.by:
         found = am.breakdown(data, row.by, row.name, draws=0).table.set_index(row.by)
         return found.loc[case["options"]["category"], "value"]
-    distance = distance_of(case) if row.distance == "any" else row.distance
-    options = {"labels": case["options"].get("categories")}
-    options["distance"] = masi_dkpro if distance == "masi_dkpro" else distance or None
+    how = options(case, distance_of(case) if row.distance == "any" else row.distance)
     for convention in ("gwet", "listwise", "pairs"):
         if f'missing="{convention}"' in row.options:
-            options["missing"] = convention
-    name = ICC[case["options"]["type"]] if case["coefficient"] == "icc" else row.name
-    return am.agreement(data, name, draws=0, **options).value
+            how["missing"] = convention
+    name = name_of(case) if case["coefficient"] == "icc" else row.name
+    return am.agreement(data, name, draws=0, **how).value
 
 
 @pytest.mark.parametrize("row", ELSEWHERE, ids=[f"{row.package} {row.call}" for row in ELSEWHERE])

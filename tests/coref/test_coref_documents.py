@@ -1,8 +1,11 @@
-"""Spans, markables, judgments, layers and documents: what is allowed, and what is said if not."""
+"""Spans, layers and documents: what is allowed, said if not, and written and read again."""
 
 import dataclasses
+import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import annomodels as am
@@ -14,12 +17,17 @@ from annomodels.coref import (
     Span,
     agreement,
     document,
-    document_of_judgments,
+    link_probabilities,
     link_table,
     pair_table,
+    pairs,
+    read,
     score,
-    to_mpa_frame,
+    silver,
+    write,
 )
+from annomodels.io.coref.writing import to_text
+from annomodels.io.writing import OutputError
 
 
 def marks(*words: int) -> dict[str, Markable]:
@@ -104,22 +112,6 @@ def test_a_document_checks_spans_and_coders() -> None:
     ]
 
 
-def test_clusters_come_from_judgments_where_none_are_given() -> None:
-    text = document_of_judgments(
-        "t",
-        {"x": (
-            {"a": "none", "b": "phrase", "c": "phrase", "f": "none"}
-            | {"d": "segment", "e": "segment"},
-            {"b": ["a"], "c": ["a", "b"], "d": ["turn"], "e": ["turn"]},
-        )},
-        order=list("abcdef"),
-        turns=["turn"],
-    )  # fmt: skip
-    groups = [sorted(span.name for _, span in g) for g in text.layers["x"].groups]
-    # c is ambiguous and joins nothing; d and e corefer by the turn, which is no mention itself
-    assert groups == [["0", "1"], ["2"], ["3", "4"], ["5"]]
-
-
 def test_spans_not_ids_tell_what_coders_share() -> None:
     one = Layer("a", {"x1": Markable("x1", Span((0,))), "x2": Markable("x2", Span((2, 3)))})
     two = Layer("b", {"m": Markable("m", Span((2, 3))), "x1": Markable("x1", Span((2,)))})
@@ -178,33 +170,6 @@ def test_mentions_of_one_coder_only() -> None:
         pair_table(x, y, missing="error")
 
 
-def test_the_frame_for_the_mention_pair_model_names_antecedents_by_their_words() -> None:
-    text = document_of_judgments(
-        "t",
-        {
-            "x": ({"a": "none", "b": "phrase", "c": "place"}, {"b": ["a"]}),
-            "y": (
-                {"a": "none", "b": "phrase", "c": "phrase"},
-                {"b": ["a"], "c": ["a", {"a", "b"}]},
-            ),
-        },
-        order=["a", "b", "c"],
-    )
-    frame = to_mpa_frame(text)
-    rows = [tuple(row) for row in frame[["item", "coder", "label"]].to_numpy()]
-    assert rows == [
-        ("t#0", "x", "DN()"),
-        ("t#1", "x", "DO(0)"),
-        ("t#2", "x", "place()"),
-        ("t#0", "y", "DN()"),
-        ("t#1", "y", "DO(0)"),
-        ("t#2", "y", "DO(0&1)"),
-        ("t#2", "y", "DO(0)"),
-    ]
-    data = am.Annotations.from_frame(frame)
-    assert (data.n_items, data.n_coders) == (3, 2)
-
-
 def test_a_corpus_is_a_document_or_several_with_names_of_their_own() -> None:
     text = document("t", {"a": [{1, 2}], "b": [{1}, {2}]})
     assert agreement(text, "cluster").value == agreement([text], "cluster").value
@@ -214,3 +179,119 @@ def test_a_corpus_is_a_document_or_several_with_names_of_their_own() -> None:
         am.errors.AnnotationError, match="A Document was expected, but this is 'str'"
     ):
         agreement(["t"], "cluster")  # type: ignore[list-item]
+
+
+def text(gap: bool = False, name: str = "news/a#2") -> Document:
+    spans = {
+        "m1": Span((0,)), "m2": Span.between(1, 3), "m3": Span((2,)), "m4": Span.between(5, 6),
+        "m5": Span((5, 7)) if gap else Span((7,)), "m6": Span.between(1, 2),
+    }  # fmt: skip
+    markables = {one: Markable(one, span) for one, span in spans.items()}
+    clusters = (frozenset({"m1", "m4", "m6"}), frozenset({"m2", "m5"}))
+    layer = Layer("gold", markables, clusters=clusters)
+    words = ("Ana", "said", "that", "Ben", "left", "the", "house", ".")
+    return Document(name, words, (0, 5), "news", {"gold": layer})
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "conll"])
+def test_what_is_written_is_read_again(tmp_path: Path, ending: str) -> None:
+    before = text()
+    assert write(before, tmp_path / f"x.{ending}") == ()
+    (after,) = read(tmp_path / f"x.{ending}", coder="gold")
+    assert after.tokens == before.tokens
+    assert after.sentence_starts == before.sentence_starts
+    assert (after.id, after.genre) == (before.id, before.genre)
+    assert set(after.layers["gold"].groups) == set(before.layers["gold"].groups)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nested_mentions_of_any_shape_come_back(tmp_path: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    spans: set[tuple[int, int]] = set()
+    while len(spans) < 25:
+        first = int(rng.integers(0, 40))
+        last = min(39, first + int(rng.integers(0, 8)))
+        if not any(a < first <= b < last or first < a <= last < b for a, b in spans):
+            spans.add((first, last))
+    markables = {f"{a}-{b}": Markable(f"{a}-{b}", Span.between(a, b)) for a, b in spans}
+    groups: dict[int, set[str]] = {}
+    for one in sorted(markables):
+        groups.setdefault(int(rng.integers(0, 6)), set()).add(one)
+    layer = Layer("c", markables, clusters=tuple(map(frozenset, groups.values())))
+    made = Document("d", tuple(f"w{n}" for n in range(40)), (0, 11, 30), None, {"c": layer})
+    for ending in ("jsonl", "conll"):
+        assert write(made, tmp_path / f"x.{ending}") == ()
+        (after,) = read(tmp_path / f"x.{ending}", coder="c")
+        assert set(after.layers["c"].groups) == set(layer.groups)
+
+
+def test_gaps_are_kept_in_json_and_told_in_conll(tmp_path: Path) -> None:
+    before = text(gap=True)
+    assert write(before, tmp_path / "x.jsonl") == ()
+    (after,) = read(tmp_path / "x.jsonl")
+    assert set(after.layers["gold"].groups) == set(before.layers["gold"].groups)
+    (note,) = write(before, tmp_path / "x.conll")
+    assert note == "CoNLL-2012 has no gaps: 1 mention left out."
+
+
+def test_conll_tells_of_spaces_and_of_brackets_that_cross() -> None:
+    markables = {"a": Markable("a", Span.between(0, 2)), "b": Markable("b", Span.between(1, 3))}
+    layer = Layer("c", markables, clusters=())
+    made = Document("d", ("in front", "of", "", "it"), (0,), None, {"c": layer})
+    written, notes = to_text(made, "conll")
+    assert [note.split(":")[0] for note in notes] == [
+        "CoNLL-2012 brackets nest", "Words of CoNLL-2012 contain no spaces",
+    ]  # fmt: skip
+    rows = [line.split("\t") for line in written.splitlines() if "\t" in line]
+    assert {len(row) for row in rows} == {12}
+    assert [row[3] for row in rows] == ["in_front", "of", "_", "it"]
+
+
+def test_single_mentions_can_be_left_out() -> None:
+    line = json.loads(to_text(text(), "jsonlines", singletons=False)[0])
+    assert line["clusters"] == [[[0, 0], [1, 2], [5, 6]], [[1, 3], [7, 7]]]
+    assert len(json.loads(to_text(text(), "jsonlines")[0])["clusters"]) == 3
+
+
+def test_wrong_requests_are_answered_in_words(tmp_path: Path) -> None:
+    two = document("t", {"a": [[1, 2]], "b": [[1], [2]]})
+    with pytest.raises(am.errors.AnnotationError, match="2 coders; a file holds one"):
+        write(two, tmp_path / "x.jsonl")
+    with pytest.raises(am.errors.AnnotationError, match="Unknown coder 'c'"):
+        write(two, tmp_path / "x.jsonl", "c")
+    with pytest.raises(am.errors.NotApplicable, match="'jsonlines' or 'conll'"):
+        write(two, tmp_path / "x.xml", "a")
+    write(two, tmp_path / "x.jsonl", "a")
+    with pytest.raises(OutputError, match="A file with this name"):
+        write(two, tmp_path / "x.jsonl", "b")
+    write(two, tmp_path / "x.jsonl", "b", force=True)
+    assert json.loads((tmp_path / "x.jsonl").read_text())["coder"] == "b"
+
+
+@pytest.mark.slow
+def test_silver_chains_are_a_layer_with_probabilities(tmp_path: Path) -> None:
+    words = ["Ana", "she", "Ben", "he", "her"]
+    agreed = [["Ana", "she", "her"], ["Ben", "he"]]
+    apart = [["Ana", "she"], ["Ben", "he", "her"]]
+    texts = [
+        document(f"t{n}", {"a": agreed, "b": agreed, "c": apart if n == 3 else agreed}, order=words)
+        for n in range(8)
+    ]
+    fit = am.fit(pairs(texts), draws=400, chains=2, warmup=200, seed=1)
+    drawn = silver(fit, texts)
+    assert [one.coders for one in drawn] == [("silver",)] * 8
+    for one, before in zip(drawn, texts, strict=True):
+        assert set(one.layers["silver"].groups) == set(before.layers["a"].groups)
+    known = link_probabilities(fit, texts)
+    assert known["t3", Span((4,))] < known["t0", Span((4,))]
+    assert ("t0", Span((0,))) not in known
+    line = json.loads(to_text(drawn, "jsonlines", probabilities=known)[0].splitlines()[0])
+    assert line["clusters"] == [[[0, 0], [1, 1], [4, 4]], [[2, 2], [3, 3]]]
+    assert line["p_link"][0][0] is None
+    assert all(p > 0.9 for p in line["p_link"][0][1:])
+    # no link is probable enough: every mention is alone
+    assert all(len(g) == 1 for one in silver(fit, texts, 1.0) for g in one.layers["silver"].groups)
+    with pytest.raises(am.errors.AnnotationError, match="in none of the documents"):
+        silver(fit, texts[:3])
+    write(drawn, tmp_path / "s.conll")
+    assert len(read(tmp_path / "s.conll")) == 8

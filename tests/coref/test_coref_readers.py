@@ -1,6 +1,8 @@
-"""Six formats say the same, and all coders of a text are put together."""
+"""Six formats and projects of two tools say the same; a broken file gets a sentence."""
 
 import gzip
+import os
+import shutil
 import tomllib
 import zipfile
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 import annomodels as am
+from annomodels.cli.main import main
 from annomodels.coref import Document, agreement, pair_agreement, read
 from tests.coref.coref_files import (
     CONLL,
@@ -25,8 +28,10 @@ FILE = Path(__file__).resolve().parents[1] / "cases" / "coref_readings.toml"
 READINGS = tomllib.loads(FILE.read_text("utf-8"))
 
 
-def clusters(text: Document) -> list[list[str]]:
-    (layer,) = text.layers.values()
+def clusters(text: Document, coder: str = "") -> list[list[str]]:
+    """Name the mentions of each cluster, of a coder or of the only one."""
+    layer = text.layers[coder or text.coders[0]]
+    assert coder or len(text.layers) == 1
     return [[span.name for _, span in sorted(group)] for group in layer.groups]
 
 
@@ -41,11 +46,10 @@ def test_a_file_is_read_as_written(
     for text, expected in zip(
         read(case["path"], **case.get("options", {})), case["texts"], strict=True
     ):
-        named = {
-            coder: [[span.name for _, span in sorted(group)] for group in layer.groups]
-            for coder, layer in text.layers.items()
-        }
-        assert named == expected["clusters"]
+        assert {coder: clusters(text, coder) for coder in text.layers} == expected["clusters"]
+        for one, readings in expected.get("readings", {}).items():
+            judgment = text.layers["c"].judgments[one]
+            assert list(map(sorted, judgment.readings)) == readings
         assert list(text.notes) == expected.get("notes", [])
         assert text.id == expected.get("id", text.id)
         assert text.genre == expected.get("genre", text.genre)
@@ -159,22 +163,6 @@ def test_mmax_pointers_are_readings(tmp_path: Path) -> None:
     assert agreement(two, "incl-").value == 1
 
 
-def test_chain_tables_with_several_chains_of_one_mention(tmp_path: Path) -> None:
-    chains = {"0:0-1": ["0:0-1", "0:4-5"], "0:2-3": ["0:2-3", "0:4-5", "0:6-7"]}
-    chains |= {"0:4-5": ["0:0-1", "0:2-3", "0:4-5", "0:6-7"], "0:6-7": ["0:2-3", "0:4-5", "0:6-7"]}
-    rows = ["item;coder;chain", *(f"d#{m};c;{'|'.join(c)}" for m, c in chains.items())]
-    (tmp_path / "c.csv").write_text("\n".join([*rows, rows[1]]), "utf-8")
-    (text,) = read(tmp_path / "c.csv")
-    said = text.layers["c"].judgments
-    assert said["0:4-5"].readings == (frozenset({"0:0-1"}), frozenset({"0:2-3"}))
-    assert said["0:6-7"].readings == (frozenset({"0:4-5"}),)
-    assert text.notes == ("1 repeated row of a coder left out.",)
-    labels = ["item,coder,label", "d#0:0-1,c,NEW", "d#0:2-3,c,NEW", "d#0:4-5,c,0:0-1&0:2-3"]
-    (tmp_path / "l.csv").write_text("\n".join(labels), "utf-8")
-    (text,) = read(tmp_path / "l.csv")
-    assert text.layers["c"].judgments["0:4-5"].is_ambiguous
-
-
 @pytest.mark.calibration
 @pytest.mark.shared
 def test_ezcoref(shared: Path) -> None:
@@ -201,3 +189,276 @@ def test_ezcoref(shared: Path) -> None:
     }
     assert values["excl-"] < values["incl-"]
     assert values["incl+"] < values["incl-"]
+
+
+BEGIN, END = "#begin document (t); part 000\n", "\n#end document\n"
+ENTITY = CORPUS_ENTITIES
+BROKEN = Path(__file__).resolve().parents[1] / "cases" / "broken_coref_files.toml"
+CASES = tomllib.loads(BROKEN.read_text("utf-8"))
+
+
+def of_kind(kind: str) -> pytest.MarkDecorator:
+    """Give a test the broken files of one format."""
+    return pytest.mark.parametrize("case", CASES[kind].values(), ids=CASES[kind])
+
+
+def problems(path: object, **options: object) -> list[tuple[str, str]]:
+    with pytest.raises(am.errors.AnnotationError) as caught:
+        read(path, **options)  # type: ignore[arg-type]
+    assert all(problem.remedy for problem in caught.value.problems)
+    return [(problem.what, problem.where) for problem in caught.value.problems]
+
+
+@of_kind("conll")
+def test_conll(tmp_path: Path, case: dict[str, Any]) -> None:
+    (tmp_path / "t.conll").write_text(f"{BEGIN}{case['text']}\n{END}", "utf-8")
+    assert problems(tmp_path / "t.conll") == [(case["what"], f"t.conll, line {case['line']}")]
+
+
+@of_kind("whole")
+def test_files_and_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
+) -> None:
+    """Files of any format with all that is said of them; CONLL is the text of coref_files.py."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in case.get("files", {}).items():
+        for old, new in [("CONLL", CONLL), *case.get("replace", {}).get(name, [])]:
+            text = text.replace(old, new)
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text, "utf-8")
+    expected = [tuple(problem) for problem in case["problems"]]
+    assert problems(case["path"], **case.get("options", {})) == expected
+
+
+@of_kind("corpus")
+def test_corefud(tmp_path: Path, case: dict[str, Any]) -> None:
+    (tmp_path / "t.conllu").write_text(conllu({3: case["entity"]}), "utf-8")
+    found = problems(tmp_path / "t.conllu", format="corefud")
+    assert found == [(case["what"], f"t.conllu, line {case['line']}")]
+
+
+def test_corefud_columns_header_and_unknown_parts(tmp_path: Path) -> None:
+    text = conllu(ENTITY, {9: "SplitAnte=e1<e3,e77<e3"}).replace(
+        "# global.Entity = eid", "# global.Entity = id"
+    )
+    (tmp_path / "t.conllu").write_text(text, "utf-8")
+    (found,) = problems(tmp_path / "t.conllu")
+    assert found == ("The header names the fields 'id-etype-head-other'.", "t.conllu, line 2")
+    text = text.replace("= id", "= eid")
+    (tmp_path / "t.conllu").write_text(text, "utf-8")
+    (found,) = problems(tmp_path / "t.conllu")
+    assert found[0] == "SplitAnte names e77, but there is no such entity."
+    (tmp_path / "t.conllu").write_text(text.replace("\t_\t_\n", "\n", 1), "utf-8")
+    assert "columns, not 10" in problems(tmp_path / "t.conllu")[0][0]
+
+
+@of_kind("project")
+def test_projects(tmp_path: Path, case: dict[str, Any]) -> None:
+    folder = tmp_path / "p"
+    path = {"mmax": write_mmax, "brat": write_brat}[case["kind"]](folder, **case.get("varied", {}))
+    for name in case.get("remove", []):
+        (folder / name).unlink()
+    for name, text in case.get("files", {}).items():
+        (folder / name).write_text(text, "utf-8")
+    for name, changes in case.get("replace", {}).items():
+        text = (folder / name).read_text("utf-8")
+        for old, new in changes:
+            text = text.replace(old, new)
+        (folder / name).write_text(text, "utf-8")
+    ((said, where),) = problems(path, **case.get("options", {}))
+    assert said == case["what"] if "what" in case else said.startswith(case["begins"])
+    assert where.endswith(case.get("where", ""))
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.conll", "/evil.conll", "a/../../evil.conll", "C:\\evil.conll"]
+)
+def test_archives_cannot_lead_out(tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr(name, CONLL)
+    ((what, _),) = problems(tmp_path / "t.zip")
+    assert "points outside it" in what
+
+
+def test_damaged_archives_and_links_that_lead_out(tmp_path: Path) -> None:
+    (tmp_path / "t.zip").write_bytes(b"PK\x03\x04 nothing")
+    assert "is damaged" in problems(tmp_path / "t.zip")[0][0]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "out.conll").write_text(CONLL, "utf-8")
+    os.symlink(tmp_path / "out.conll", tmp_path / "folder" / "in.conll")
+    ((what, _),) = problems(tmp_path / "folder")
+    assert what == "1 link outside the folder: 'in.conll'."
+
+
+def test_archives_that_grow_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annomodels.io.border.LARGEST", 1000)
+    with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.conll", " " * 2000)
+    assert "which no export does" in problems(tmp_path / "t.zip")[0][0]
+
+
+@of_kind("brat")
+def test_brat(tmp_path: Path, case: dict[str, Any]) -> None:
+    path = write_brat(tmp_path / "b")
+    path.write_text(path.read_text("utf-8") + case["text"] + "\n", "utf-8")
+    ((said, where),) = problems(path)
+    assert said == case["what"]
+    assert where.endswith("tiny.ann, line 10")
+
+
+@of_kind("json")
+def test_json_lines(tmp_path: Path, case: dict[str, Any]) -> None:
+    good = '{"sentences": [["a"]], "clusters": [], "doc_key": "good"}'
+    (tmp_path / "t.jsonl").write_text(f"{good}\n{case['text']}\n", "utf-8")
+    ((said, where),) = problems(tmp_path / "t.jsonl")
+    assert case["what"] in said
+    assert where.startswith("t.jsonl, line 2")
+
+
+def test_items_that_are_no_mentions_are_counted_once(tmp_path: Path) -> None:
+    rows = ["item,coder,label", *(f"r{n},a,x" for n in range(1600))]
+    (tmp_path / "votes.csv").write_text("\n".join(rows), "utf-8")
+    assert problems(tmp_path / "votes.csv") == [
+        ("1,600 of 1,600 items are not mention positions (first: 'r0', row 2).", "votes.csv"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (CONLL.replace("Ana", "Än").encode("cp1252"), "is not UTF-8"),
+        (CONLL.encode("utf-16-le"), "NUL byte"),
+        (b"", "The file is empty."),
+        (b"nothing of the kind", "A word is outside any document."),
+    ],
+    ids=["cp1252", "utf-16 without mark", "empty", "unknown"],
+)
+def test_encodings_and_unknown_files(tmp_path: Path, data: bytes, what: str) -> None:
+    (tmp_path / "t.conll").write_bytes(data)
+    assert what in problems(tmp_path / "t.conll")[0][0]
+    if "UTF-8" in what:
+        assert problems(tmp_path / "t.conll")[0][1] == "t.conll, row 10"
+        assert read(tmp_path / "t.conll", encoding="cp1252")[0].tokens[7] == "Än"
+
+
+def test_utf16_with_its_mark_and_files_of_no_format(tmp_path: Path) -> None:
+    (tmp_path / "t.conll").write_bytes(CONLL.encode("utf-16"))
+    assert read(tmp_path / "t.conll")[0].id
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes.txt").write_text("nothing of the kind", "utf-8")
+    assert problems(other)[0][0] == "The format was not recognised."
+    # a file that is named like coreference is not passed over
+    (other / "ana.conll").write_text("", "utf-8")
+    assert problems(other)[0][0] == "The file has no documents."
+
+
+HEAD = "#FORMAT=WebAnno TSV 3.3\n"
+LAYER = "#T_CH=de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink"
+TSV_WORDS = ["Ana", "😊", "said", "her", "dog", "saw", "her"]
+CHAINS = {
+    "ana": [["*[1]", "*->1-1"], None, None, ["*[1]|*[2]", "*->1-2|*->2-1"], ["*[2]", "*->2-1"],
+            None, ["*[1]", "*->1-3"]],
+    "ben": [["*[1]", "*->1-1"], None, None, ["*[1]|*[2]", "*->1-2|*->2-1"], ["*[2]", "*->2-1"],
+            None, ["*[2]", "*->2-2"]],
+}  # fmt: skip
+
+
+def webanno(chains: list[list[str] | None], layer: str = LAYER) -> str:
+    rows, place = [], 0
+    for n, (word, cells) in enumerate(zip(TSV_WORDS, chains, strict=True), 1):
+        size = len(word.encode("utf-16-le")) // 2
+        rows.append(f"1-{n}\t{place}-{place + size}\t{word}\t" + "\t".join(cells or "__") + "\t")
+        place += size + 1
+    head = f"{HEAD}{layer}|referenceType|referenceRelation\n\n\n#Text={' '.join(TSV_WORDS)}\n"
+    return head + "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    for coder, chains in CHAINS.items():
+        file = made / "annotation" / "d.txt" / f"{coder}.tsv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(webanno(chains), "utf-8")
+    return made
+
+
+def test_chains_of_all_coders_are_read_from_a_folder_or_an_archive(project: Path) -> None:
+    packed = shutil.make_archive(str(project), "zip", project)
+    for path in (project, Path(packed)):
+        (text,) = read(path)
+        assert (text.id, text.tokens) == ("d.txt", tuple(TSV_WORDS))
+        assert clusters(text, "ana") == [["0", "3", "6"], ["3-4"]]
+        assert clusters(text, "ben") == [["0", "3"], ["3-4", "6"]]
+
+
+def test_the_curated_version_is_no_coder_and_a_note_says_so(project: Path) -> None:
+    file = project / "curation" / "d.txt" / "CURATION_USER.tsv"
+    file.parent.mkdir(parents=True)
+    file.write_text(webanno(CHAINS["ana"]), "utf-8")
+    (text,) = read(project)
+    assert text.coders == ("ana", "ben")
+    assert "The curated version is left out." in text.notes
+
+
+def test_files_of_their_own_are_named_by_the_user(project: Path) -> None:
+    paths = sorted(project.rglob("*.tsv"))
+    (text,) = read({"A": paths[0], "B": paths[1]})
+    assert text.coders == ("A", "B")
+
+
+def test_several_layers_of_chains_are_listed_and_one_can_be_named(project: Path) -> None:
+    other = project / "annotation" / "d.txt" / "ana.tsv"
+    other.write_text(webanno(CHAINS["ana"], "#T_CH=my.BridgeLink"), "utf-8")
+    with pytest.raises(
+        am.errors.AnnotationError, match=r"2 layers: 'BridgeLink', 'CoreferenceLink'"
+    ):
+        read(project)
+    (text,) = read(project, relations="CoreferenceLink")
+    assert clusters(text, "ben") == [["0", "3"], ["3-4", "6"]]
+    assert not text.layers["ana"].markables
+
+
+def test_a_project_without_chains_says_what_to_do_instead(project: Path, capsys) -> None:
+    for file in project.rglob("*.tsv"):
+        row = "1-1\t0-2\tJo\tPER\t\n"
+        file.write_text(f"{HEAD}#T_SP=a.NE|value\n\n\n#Text=Jo\n{row}", "utf-8")
+    assert main(["coref", str(project)]) == 3
+    said = capsys.readouterr().err
+    assert "no chains" in said
+    assert "annomodels run with --units" in said
+
+
+def test_the_other_commands_point_to_coref_when_there_are_chains(project: Path, capsys) -> None:
+    assert main(["check", str(project)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "spans 8" in said
+    assert "annomodels coref" in said
+
+
+def test_chains_of_uima_cas_files_whose_links_have_two_features(tmp_path: Path) -> None:
+    cassis = pytest.importorskip("cassis")
+    system = cassis.TypeSystem()
+    link = system.create_type("coref.CoreferenceLink", "uima.tcas.Annotation")
+    for feature in ("referenceType", "referenceRelation"):
+        system.create_feature(link, feature, "uima.cas.String")
+    system.create_feature(link, "next", "coref.CoreferenceLink")
+    chain = system.create_type("coref.CoreferenceChain", "uima.cas.AnnotationBase")
+    system.create_feature(chain, "first", "coref.CoreferenceLink")
+    system.to_xml(tmp_path / "TypeSystem.xml")
+    with zipfile.ZipFile(tmp_path / "project.zip", "w") as archive:
+        archive.write(tmp_path / "TypeSystem.xml", "TypeSystem.xml")
+        for coder, places in (("ana", [(0, 4), (7, 9)]), ("ben", [(0, 4), (10, 12)])):
+            cas = cassis.Cas(system)
+            cas.sofa_string = "Haag 😊 it is"
+            last, first = (
+                link(begin=b, end=e, referenceType="nam", referenceRelation="coref")
+                for b, e in reversed(places)
+            )
+            first.next = last
+            cas.add_all([first, last, chain(first=first)])
+            archive.writestr(f"annotation/d.txt/{coder}.xmi", cas.to_xmi())
+    (text,) = read(tmp_path / "project.zip")
+    assert text.tokens == ("Haag", "😊", "it", "is")
+    assert (clusters(text, "ana"), clusters(text, "ben")) == ([["0", "2"]], [["0", "3"]])

@@ -1,5 +1,6 @@
-"""Places in context, coders against the others, the table of agreement, and the page."""
+"""Places in context, coders against the others, agreement, the page, the command, the reference."""
 
+import json
 import math
 import re
 from pathlib import Path
@@ -8,15 +9,16 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.cli.main import main
 from annomodels.coref import (
     agreement,
     agreement_table,
     coder_table,
     document,
-    document_of_judgments,
     pair_agreement,
     pair_table,
     pairs,
+    read,
     reading_table,
 )
 from annomodels.data.document import Document
@@ -24,16 +26,8 @@ from annomodels.reporting.links import LinkFacts, cards, head, silver
 from annomodels.reporting.page import page
 
 
-def first_it() -> Document:
-    """Make the first "it" of Poesio and Artstein (2005), utterance 3.1, by 18 coders."""
-    answers = [["E2", "boxcar"]] * 9 + [["E2"]] * 6 + [["boxcar"]] * 3
-    kinds = {"E2": "none", "boxcar": "none", "it": "phrase"}
-    coders = {f"c{n:02}": (kinds, {"it": answer}) for n, answer in enumerate(answers)}
-    return document_of_judgments("3.1", coders, order=["E2", "boxcar", "it"])
-
-
-def test_poesio_artstein_2005_who_read_what() -> None:
-    table = reading_table(first_it(), "none").table
+def test_poesio_artstein_2005_who_read_what(first_it: Document) -> None:
+    table = reading_table(first_it, "none").table
     assert table["reading"].tolist() == ["E2 [0] or boxcar [1]", "E2 [0]", "boxcar [1]"]
     assert table["n"].tolist() == [9, 6, 3]
     assert table["several"].tolist() == [True, False, False]
@@ -254,3 +248,73 @@ def test_head_badges_and_filter_use_one_vocabulary() -> None:
     differ = total - {name: n for _, n, name in head(facts).bar}["one reading"]
     assert 0 < differ < total
     assert f"differ on {differ} places of {total}" in html
+
+
+WORDS = ["The", "engine", "met", "the", "boxcar", ".", "It", "left", "."]
+CLUSTERS = {
+    "ana": [[[0, 1], [6, 6]], [[3, 4]]],
+    "ben": [[[0, 1], [6, 6]], [[3, 4]]],
+    "cho": [[[0, 1]], [[3, 4], [6, 6]]],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "texts"
+    made.mkdir()
+    for coder, clusters in CLUSTERS.items():
+        lines = [
+            {"doc_key": f"{kind}/{n}", "sentences": [WORDS[:6], WORDS[6:]], "clusters": clusters}
+            for n in range(3)
+            for kind in ("news", "talk")
+        ]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (made / f"{coder}.jsonl").write_text(text)
+    return made
+
+
+@pytest.mark.slow
+def test_the_folder_holds_report_tables_and_silver_chains(folder: Path, tmp_path, capsys) -> None:
+    out = tmp_path / "out"
+    assert main(["coref", str(folder), "-o", str(out), "--draws", "100", "-q"]) == 0
+    assert sorted(path.name for path in out.iterdir()) == [
+        "agreement.csv", "coders.csv", "links.csv", "places.csv", "rates.csv", "report.html",
+        "silver.conll", "silver.jsonl", "texts.csv", "unaligned.csv",
+    ]  # fmt: skip
+    for name in ("silver.jsonl", "silver.conll"):
+        silver = read(out / name, coder="silver")
+        assert len(silver) == 6
+        groups = {len(group) for text in silver for group in text.layers["silver"].groups}
+        assert groups == {2}
+    page = (out / "report.html").read_text("utf-8")
+    assert "cho" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    coders = (out / "coders.csv").read_text("utf-8").splitlines()
+    assert coders[1].startswith("cho,")
+    capsys.readouterr()
+    assert main(["coref", str(folder), "-o", str(out), "-q"]) == 2
+    assert "already exist" in capsys.readouterr().err
+    words = ["coref", str(folder), "-o", str(out), "-q", "--force", "--model", "none"]
+    assert main([*words, "--draws", "20"]) == 0
+
+
+def test_every_public_name_is_in_the_reference(root: Path) -> None:
+    page = (root / "docs" / "coref-api.md").read_text("utf-8")
+    listed = re.findall(r"^   (\w+)$", page, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(am.coref.__all__)
+    assert not [name for name in am.coref.__all__ if not getattr(am.coref, name).__doc__]
+
+
+@pytest.mark.slow
+def test_the_page_of_the_models_prints_what_it_says(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (root / "docs" / "models" / "mention-pairs.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    exec(compile(code, "<page>", "exec"), {})
+    assert capsys.readouterr().out == shown
+    pairs, single = am.coref.MentionPairs(), am.coref.SingleTruth()
+    assert f"Beta({pairs.sensitivity.a:g}, {pairs.sensitivity.b:g}) for sensitivities" in text
+    assert f"Beta({pairs.specificity.a:g}, {pairs.specificity.b:g}) for specificities" in text
+    assert single.accuracy == pairs.sensitivity

@@ -44,14 +44,18 @@ def test_section_5_conventions_for_texts(cases: dict[str, Any], place: int) -> N
     assert text_kappa(TwoByTwo(0, 0, 7, 93))[0] == TwoByTwo(0, 0, 7, 93).kappa
 
 
+def figures(found: Any) -> tuple[float, float, float]:
+    return found.observed, found.expected, found.value
+
+
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_table_4_alpha_with_the_mention_left_out(cases: dict[str, Any], distance: str) -> None:
     held = cases["seed002_weighted_alpha"]
     assert ([*map(set, held["A"])], [*map(set, held["B"])]) == (A, B)
-    expected = held["computed_here_Do_De_alpha"][distance]
+    expected = pytest.approx(held["computed_here_Do_De_alpha"][distance], abs=1e-6)
     text = document("t", {"A": CLUSTERS_A, "B": CLUSTERS_B})
-    for found in (alpha([A, B], distance), agreement(text, "cluster-own", distance)):
-        assert (found.observed, found.expected, found.value) == pytest.approx(expected, abs=1e-6)
+    assert figures(alpha([A, B], distance)) == expected
+    assert figures(agreement(text, "cluster-own", distance)) == expected
 
 
 def by_two_digits(a: frozenset[int], b: frozenset[int]) -> float:
@@ -62,32 +66,39 @@ def as_printed(a: frozenset[int], b: frozenset[int]) -> float:
     return set_distance(a, b, "passonneau") * (1 - set_distance(a, b, "jaccard"))
 
 
-def test_table_4_with_thirds_of_two_digits_and_with_masi_as_printed(cases: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "distance", "options"),
+    [
+        ("passonneau_.33_.67", by_two_digits, {}),
+        ("masi_as_printed_in_seed", as_printed, {}),
+        ("passonneau_disjoint_first", "passonneau", {"empty": "disjoint"}),
+    ],
+)
+def test_table_4_with_thirds_of_two_digits_and_with_masi_as_printed(
+    cases: dict[str, Any], name: str, distance: Any, options: dict[str, Any]
+) -> None:
     held = cases["seed002_weighted_alpha"]["computed_here_Do_De_alpha"]
-    for name, function in (
-        ("passonneau_.33_.67", by_two_digits),
-        ("masi_as_printed_in_seed", as_printed),
-    ):
-        found = alpha([A, B], function)
-        got = (found.observed, found.expected, found.value)
-        assert got == pytest.approx(held[name], abs=1e-6), name
-    found = alpha([A, B], "passonneau", empty="disjoint")
-    got = (found.observed, found.expected, found.value)
-    assert got == pytest.approx(held["passonneau_disjoint_first"], abs=1e-6)
+    assert figures(alpha([A, B], distance, **options)) == pytest.approx(held[name], abs=1e-6)
     assert as_printed(frozenset({1}), frozenset({2})) == 0  # so it is no distance
 
 
-@pytest.mark.parametrize("distance", ["passonneau", "jaccard", "dice", "masi", "nominal"])
-def test_table_4_with_the_mention_itself(cases: dict[str, Any], distance: str) -> None:
-    held = cases["seed002_weighted_alpha"]
+@pytest.mark.parametrize(
+    ("chain", "key", "n"),
+    [
+        ("cluster", "own_mention_included", 5),
+        ("cluster-own-observed", "exclusive_Do_inclusive_De", 4),
+    ],
+)
+def test_table_4_with_the_mention_itself(
+    cases: dict[str, Any], chain: str, key: str, n: int
+) -> None:
+    held = cases["seed002_weighted_alpha"][key]
+    known = [distance for distance in DISTANCES if distance in held]
+    assert len(known) == n
     text = document("t", {"A": CLUSTERS_A, "B": CLUSTERS_B})
-    found = agreement(text, "cluster", distance)
-    expected = held["own_mention_included"][distance]
-    assert (found.observed, found.expected, found.value) == pytest.approx(expected, abs=1e-6)
-    if distance != "nominal":
-        found = agreement(text, "cluster-own-observed", distance)
-        expected = held["exclusive_Do_inclusive_De"][distance]
-        assert (found.observed, found.expected, found.value) == pytest.approx(expected, abs=1e-6)
+    for distance in known:
+        found = figures(agreement(text, chain, distance))
+        assert found == pytest.approx(held[distance], abs=1e-6), distance
 
 
 def test_table_4_as_links_and_pairs(cases: dict[str, Any]) -> None:

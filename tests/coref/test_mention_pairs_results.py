@@ -24,6 +24,10 @@ def fitted(table, model="pairs", **options):
     return am.fit(pairs(table), model, **{"seed": 1, **options})
 
 
+def _frame(rows):
+    return pd.DataFrame(rows, columns=["item", "coder", "label"])
+
+
 def _table(said=SAID, texts=1):
     rows = [
         (f"t{t}#{i}", coder, label)
@@ -32,7 +36,7 @@ def _table(said=SAID, texts=1):
         for i, given in enumerate(labels, 1)
         for label in ([given] if isinstance(given, str) else given)
     ]
-    return pd.DataFrame(rows, columns=["item", "coder", "label"])
+    return _frame(rows)
 
 
 @pytest.fixture(
@@ -183,14 +187,6 @@ def test_the_log_density_is_likelihood_and_prior_of_each_draw(fit):
 def test_the_default_model_is_that_of_the_data():
     fit = am.fit(pairs(_table()), chains=1, draws=20, warmup=0, seed=1)
     assert fit.model == MentionPairs()
-    with pytest.raises(am.errors.NotApplicable, match="labels of items, not mentions"):
-        am.fit(pairs(_table()), "hierarchical")
-
-
-def test_what_an_engine_does_not_know_is_refused():
-    for options in ({"executor": "threads"}, {"starts": 3}):
-        with pytest.raises(am.errors.NotApplicable, match=r"[Ll]eave"):
-            fitted(_table(), **options)
 
 
 def test_several_true_readings_are_found():
@@ -198,8 +194,7 @@ def test_several_true_readings_are_found():
     rows = [(f"t#{i}", coder, f"DO({i - 1})") for i in range(2, 60) for coder in "abcd"]
     rows += [(f"s#{i}", coder, "DO(a)") for i in range(6) for coder in "abcd"]
     rows += [(f"s#{i}", coder, "DO(b)") for i in range(6) for coder in "abcd"]
-    table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    found = fitted(table, draws=500).mentions().table.set_index("item")
+    found = fitted(_frame(rows), draws=500).mentions().table.set_index("item")
     assert found.loc["s#1", "readings"] == "several"
     assert found.loc["t#9", "readings"] == "one"
 
@@ -208,8 +203,7 @@ def test_single_truth_can_be_none_of_these():
     rows = [(f"t#{i}", coder, "DN()") for i in range(80) for coder in "abcde"]
     rows += [(f"u#{i}", coder, "DO(x)") for i in range(80) for coder in "abcde"]
     rows += [(f"s#{i}", coder, f"DO({coder})") for i in range(20) for coder in "abcde"]
-    table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    fit = fitted(table, SingleTruth(accuracy=Beta(80, 20), none=True), draws=500)
+    fit = fitted(_frame(rows), SingleTruth(accuracy=Beta(80, 20), none=True), draws=500)
     found = fit.mentions().table.set_index("item")
     assert found.loc["s#1", ["silver", "readings"]].tolist() == ["none of these", "none"]
     assert found.loc["t#1", ["silver", "readings"]].tolist() == ["DN()", "one"]
@@ -263,12 +257,18 @@ def test_bad_tables_are_refused_with_all_problems():
         ({"engine": "em"}, "gibbs or nuts"),
         ({"draws": 0, "chains": 0}, "chains=0 and draws=0"),
         ({"warmup": -1}, "warmup=-1"),
+        ({"executor": "threads"}, "[Ll]eave"),
+        ({"starts": 3}, "[Ll]eave"),
+        ({"model": "hierarchical"}, "labels of items, not mentions"),
     ],
     ids=str,
 )
 def test_options_that_do_not_exist_are_refused(options, message):
     with pytest.raises(am.errors.NotApplicable, match=message):
         fitted(_table(), **options)
+
+
+def test_candidates_of_all_mentions_are_a_list():
     with pytest.raises(am.errors.NotApplicable, match="list of labels"):
         pairs(_table(), always="DN()")
 
@@ -284,8 +284,7 @@ def test_thresholds_must_be_probabilities(fit):
 def test_what_one_more_reader_would_say_is_less_sure_than_the_truth():
     rows = [("t#1", coder, "DO(0)" if coder == "c" else "DN()") for coder in "abc"]
     rows += [(f"t#{i}", coder, "DN()") for i in range(2, 30) for coder in "abc"]
-    table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    fit = fitted(table, chains=2, draws=300, warmup=200)
+    fit = fitted(_frame(rows), chains=2, draws=300, warmup=200)
     found = fit.interpretations().table.set_index(["item", "label"])
     p, said = found["p_true"], found["p_next"]
     assert said["t#1", "DO(0)"] < said["t#1", "DN()"] < p["t#1", "DN()"]
@@ -297,8 +296,7 @@ def test_what_one_more_reader_would_say_is_less_sure_than_the_truth():
 
 def test_one_class_of_labels_has_no_ratio_of_weights_to_draw():
     rows = [("t#1", c, "M(0)") for c in "ab"] + [("t#2", c, f"M({c})") for c in "ab"]
-    table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    fit = fitted(table, "single", chains=2, draws=300, warmup=100)
+    fit = fitted(_frame(rows), "single", chains=2, draws=300, warmup=100)
     assert fit.interpretations().table["p_true"].tolist() == pytest.approx([1, 0.5, 0.5], abs=0.05)
     assert (fit.tree["posterior"]["prevalence"] == 1).all()
 
@@ -312,8 +310,7 @@ def test_more_draws_are_not_advised_where_they_do_not_help():
         for i in range(1, 21)
         for coder in "ab"
     ]
-    table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    check = fitted(table, draws=200, extend=False).check()
+    check = fitted(_frame(rows), draws=200, extend=False).check()
     said = [
         text for text in check.sentences if "chains do not agree" in text or "draws are" in text
     ]

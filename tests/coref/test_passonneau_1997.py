@@ -15,12 +15,6 @@ from annomodels.coref.tables import TextAgreement
 CA1 = ["ABDGI", "CEF", "HJ"]
 CA2 = ["ABGI", "CDEF", "HJ"]
 CA3 = [*map(set, ("ABGI", "CEF", "HJ")), {"D", "D'"}]
-TABLE_4 = {  # narrative: kappa, recall, precision
-    1: (0.85, 0.96, 0.96), 2: (0.65, 0.90, 0.93), 3: (0.72, 0.93, 0.94), 4: (0.89, 0.94, 0.98),
-    5: (0.89, 0.95, 0.99), 6: (0.83, 0.94, 0.97), 8: (0.84, 0.91, 0.96), 9: (0.75, 0.88, 0.96),
-    11: (0.79, 0.92, 0.95), 12: (0.74, 0.90, 0.92), 15: (0.80, 0.93, 0.93), 16: (0.93, 0.97, 0.98),
-    17: (0.86, 0.95, 0.96), 18: (0.84, 0.93, 0.96), 19: (0.85, 0.96, 0.93),
-}  # fmt: skip
 
 
 def sets(clusters: list[str]) -> list[set[str]]:
@@ -72,14 +66,15 @@ def test_figure_1_as_a_link_table() -> None:
     assert cells.kappa == pytest.approx(5 / 14)
 
 
-def test_table_4_sigma_divides_by_the_number_of_texts() -> None:
+def test_table_4_sigma_divides_by_the_number_of_texts(cases: dict[str, Any]) -> None:
+    narratives = cases["passonneau_1997_table4"]["kappa_recall_precision"]
     for column, printed in enumerate((0.07, 0.02, 0.02)):
-        rows = [row[column] for row in TABLE_4.values()]
+        rows = [row[column] for row in narratives.values()]
         mean = sum(rows) / len(rows)
         sigma = math.sqrt(sum((x - mean) ** 2 for x in rows) / len(rows))
         assert round(sigma, 2) == printed
-    kappas = [LinkTable(n, 1, 1, 9).kappa for n in TABLE_4]
-    table = pd.DataFrame({"document": list(map(str, TABLE_4)), "kappa": kappas})
+    kappas = [LinkTable(int(n), 1, 1, 9).kappa for n in narratives]
+    table = pd.DataFrame({"document": list(narratives), "kappa": kappas})
     made = TextAgreement("links", table, xr.Dataset())
     mean = sum(kappas) / len(kappas)
     assert made.mean == pytest.approx(mean)

@@ -1,5 +1,7 @@
 """Poesio and Artstein (2005), The reliability of anaphoric annotation, reconsidered."""
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,9 +22,12 @@ from annomodels.coref import (
     document_of_judgments,
     explicit_ambiguity,
     set_distance,
+    to_mpa_frame,
 )
 from annomodels.coref.conditions import chains
 
+FILE = Path(__file__).resolve().parents[1] / "cases" / "coref_judgments.toml"
+JUDGMENTS = tomllib.loads(FILE.read_text("utf-8"))
 CONDITIONS = ["none", "partial", "incl-", "excl-", "incl+", "excl+"]
 PLACES = ["with place", "without place"]
 MEASURES = ["passonneau", "jaccard", "dice", "masi", "nominal", "K"]
@@ -54,80 +59,85 @@ def test_section_4_3_up_then_down_but_never_up_again() -> None:
     assert full["E"] == set("ABCDE")
     assert full["A"] == full["B"] == set("ABE")
     assert full["C"] == full["D"] == set("CDE")
-    text = document_of_judgments(
-        "4.4",
-        {"x": (
-            dict.fromkeys("AC", "none") | dict.fromkeys("BDE", "phrase"),
-            {"B": ["A"], "D": ["C"], "E": ["A", "C"]},
-        )},
-        order=list("ABCDE"),
-    )  # fmt: skip
-    labels, observed = chain_labels(text, "excl-")
-    assert observed["x"]["4"] == {"0", "1", "2", "3"}  # E, as section 4.4 writes it
-    assert labels["x"]["4"] == {"0", "1", "2", "3", "4"}
 
 
-def test_section_4_3_two_thats_and_a_turn() -> None:
-    categories = {"that1": "segment", "that2": "phrase"}
-    coders: dict[str, Any] = {
-        "by the phrase": (categories, {"that1": ["turn3"], "that2": ["that1"]}),
-        "by the turn": (
-            categories | {"that2": "segment"},
-            {"that1": ["turn3"], "that2": ["turn3"]},
-        ),
-    }
-    text = document_of_judgments("2", coders, order=["that1", "that2"], turns=["turn3"])
-    (first, second), _ = (list(side.values()) for side in chain_labels(text, "incl-"))
-    assert first == second
-    assert first["1"] == {"0", "1", "turn:2"}
-    assert agreement(text, "incl-", "jaccard").observed == 0
-    assert agreement(text, "none", "jaccard").observed == 0.5
+def document_of(case: dict[str, Any]) -> Document:
+    """Make the text of a case of coref_judgments.toml."""
+    coders: dict[str, Any] = {}
+    for names, said in case["coders"].items():
+        judged = [judgment.split() for judgment in said.split(", ")]
+        kinds = {one: kind for one, kind, *_ in judged}
+        points = {
+            one: [set(reading.split("&")) for reading in rest[0].split("|")]
+            for one, _, *rest in judged
+            if rest
+        }
+        coders |= dict.fromkeys(names.split(", "), (kinds, points))
+    order, turns = case["order"].split(), case.get("turns", "").split()
+    return document_of_judgments("t", coders, order=order, turns=turns)
 
 
-def test_carpenter_poesio_2010_three_chains_of_a_tanker() -> None:
-    pointers = {"tanker2": ["tanker1"], "it3": ["tanker2"], "it4": ["it3"]}
-    categories = dict.fromkeys(pointers, "phrase") | {"tanker1": "none"}
-    order = ["tanker1", "tanker2", "it3", "it4"]
-    text = document_of_judgments("tanker", {"x": (categories, pointers)}, order=order)
-    got = {name: chain_labels(text, name)[0]["x"]["2"] for name in ("none", "partial", "incl-")}
-    assert got == {"none": {"1"}, "partial": {"0", "1"}, "incl-": {"0", "1", "2", "3"}}
+def named(label: Any) -> Any:
+    return label if isinstance(label, str) else sorted(label)
+
+
+@pytest.mark.parametrize("case", JUDGMENTS.values(), ids=JUDGMENTS)
+def test_judgments(case: dict[str, Any]) -> None:
+    text = document_of(case)
+    for side, key in enumerate(("labels", "observed_labels")):
+        for chain, of_coders in case.get(key, {}).items():
+            found = chain_labels(text, chain)[side]
+            for coder, labels in of_coders.items():
+                assert {one: named(found[coder][one]) for one in labels} == labels, chain
+    for expected in case.get("agreement", []):
+        options = {key: expected[key] for key in ("chain", "distance") if key in expected}
+        coefficient = agreement(text, **options)
+        for key in expected.keys() - options.keys():
+            value = getattr(coefficient, key)
+            assert (list(value) if key == "notes" else value) == expected[key]
+    for expected in case.get("places", []):
+        table = ambiguous_places(text, "none", **expected.get("options", {})).table
+        kinds = table.set_index("text")["kind"].to_dict()
+        assert {place: kinds[place] for place in expected["kinds"]} == expected["kinds"]
+    if "ambiguous" in case:
+        judgments = explicit_ambiguity(text).table
+        assert judgments["category"].value_counts().to_dict() == case["ambiguous"]["categories"]
+        assert judgments["span"].nunique() == case["ambiguous"]["spans"]
+    if "frame" in case:
+        frame = to_mpa_frame(text)
+        assert frame[["item", "coder", "label"]].to_numpy().tolist() == case["frame"]
+        data = am.Annotations.from_frame(frame)
+        assert (data.n_items, data.n_coders) == (3, 2)
+    for coder, groups in case.get("groups", {}).items():
+        found = [sorted(span.name for _, span in group) for group in text.layers[coder].groups]
+        assert found == groups
 
 
 @pytest.mark.parametrize("distance", ["passonneau", "jaccard", "dice", "masi", "nominal"])
-def test_section_5_4_the_first_it(cases: dict[str, Any], distance: str) -> None:
+def test_section_5_4_the_first_it(cases: dict[str, Any], first_it: Document, distance: str) -> None:
     held = cases["poesio_artstein_published"]["item_it_3_1"]
-    said = [["E2", "boxcar"]] * 9 + [["E2"]] * 6 + [["boxcar"]] * 3
     assert held["labels"] == {"E2+boxcar": 9, "E2": 6, "boxcar": 3}
-    categories = {"E2": "none", "boxcar": "none", "it": "phrase"}
-    coders = {f"c{n:02}": (categories, {"it": one}) for n, one in enumerate(said)}
-    text = document_of_judgments("3.2", coders, order=["E2", "boxcar", "it"])
-    found = agreement(text, "none", distance, drop=["E2", "boxcar"])
+    found = agreement(first_it, "none", distance, drop=["E2", "boxcar"])
     assert found.observed == pytest.approx(held["item_disagreement"][distance])
-    assert agreement(text, "none", distance).observed == pytest.approx(found.observed / 3)
-    row = ambiguous_places(text, "none").table.set_index("text").loc["it"]
+    assert agreement(first_it, "none", distance).observed == pytest.approx(found.observed / 3)
+    row = ambiguous_places(first_it, "none").table.set_index("text").loc["it"]
     assert (row["kind"], row["explicit"], row["implicit"]) == ("explicit and implicit", True, True)
     assert (row["multiple"], row["first"], row["second"]) == (9, 6, 3)
-    assert len(explicit_ambiguity(text).table) == 9
+    assert len(explicit_ambiguity(first_it).table) == 9
 
 
-def votes_of_table_2() -> Document:
+def votes_of_table_2(published: dict[str, list[int]]) -> Document:
     """Make a first half with 72 markables, 18 coders and the counts of table 2."""
-    full = {"phrase": [10, 3, 1, 30], "segment": [0, 0, 1, 52], "place": [16, 1, 1, 54]}
-    full["none"] = [10, 5, 1, 29]
-    split: list[dict[str, int]] = []
-    for category, (all_, all_but_1, all_but_2, _) in full.items():
-        split += [{category: 18} for _ in range(all_)]
+    votes: list[list[str]] = []
+    for category in ("phrase", "segment", "place", "none"):
         other = "none" if category != "none" else "phrase"
-        split += [{category: 17, other: 1} for _ in range(all_but_1)]
-        split += [{category: 16, other: 2} for _ in range(all_but_2)]
-    split += [{"phrase": 9, "segment": 4, "none": 5} for _ in range(72 - len(split))]
+        for others, times in enumerate(published[category][:3]):
+            votes += [[category] * (18 - others) + [other] * others] * times
+    votes += [["phrase"] * 9 + ["segment"] * 4 + ["none"] * 5] * (72 - len(votes))
     order = [f"m{n:02}" for n in range(72)]
     coders: dict[str, Any] = {}
     for c in range(18):
-        said = {
-            m: [k for k, times in s.items() for _ in range(times)][c]
-            for m, s in zip(order, split, strict=True)
-        }
+        said = {m: of_all[c] for m, of_all in zip(order, votes, strict=True)}
         points = {m: ["turn"] for m, k in said.items() if k in ("phrase", "segment")}
         coders[f"c{c:02}"] = (said, points)
     return document_of_judgments("3.2a", coders, order=order, turns=["turn"])
@@ -135,74 +145,17 @@ def votes_of_table_2() -> Document:
 
 def test_table_2_category_agreement(cases: dict[str, Any]) -> None:
     published = cases["poesio_artstein_published"]["table2"]
-    table = category_table(votes_of_table_2(), published["columns"]).table
+    table = category_table(votes_of_table_2(published), published["columns"]).table
     for category in ("phrase", "segment", "place", "none"):
         assert table.loc[category].tolist()[:3] == published[category][:3]
     assert int(table.loc["(any)"].max()) == 49  # "in 49 cases out of 72 at least 16 agreed"
     assert table.loc["segment"].tolist()[3] == 72 - 1 - (72 - 49)
 
 
-def test_section_5_2_explicit_ambiguity_is_counted_by_judgment_place_and_category() -> None:
-    coders: dict[str, Any] = {
-        f"c{n}": (
-            {"a": "none", "b": "none", "it": "phrase", "that": "segment"},
-            {"it": ["a", "b"] if n < 4 else ["a"], "that": ["t1", "t2"] if n == 0 else ["t1"]},
-        )
-        for n in range(6)
-    }
-    text = document_of_judgments("t", coders, order=["a", "b", "it", "that"], turns=["t1", "t2"])
-    found = explicit_ambiguity(text).table
-    assert found["category"].value_counts().to_dict() == {"phrase": 4, "segment": 1}
-    assert found["span"].nunique() == 2
+def test_section_5_2_shares_of_explicit_ambiguity() -> None:
     assert round(100 * 15 / 72, 1) == 20.8
     assert round(100 * 8 / 76, 1) == 10.5
     assert round(100 * 35 / (72 * 18), 1) == 2.7
-
-
-def test_carpenter_poesio_2010_four_kinds_of_places() -> None:
-    def coder(n: int) -> Any:
-        said = {
-            "a": "none",
-            "b": "none",
-            **dict.fromkeys(("same", "one", "split", "open"), "phrase"),
-        }
-        return said, {
-            "same": ["a"],
-            "one": ["b"] if n == 0 else ["a"],
-            "split": ["b"] if n < 2 else ["a"],
-            "open": ["a", "b"] if n == 0 else ["a"],
-        }
-
-    order = ["a", "b", "same", "one", "split", "open"]
-    text = document_of_judgments("t", {f"c{n}": coder(n) for n in range(5)}, order=order)
-    kinds = ambiguous_places(text, "none").table.set_index("text")["kind"].to_dict()
-    assert kinds == {
-        "a": "agreement",
-        "b": "agreement",
-        "same": "agreement",
-        "one": "outlier",
-        "split": "implicit",
-        "open": "explicit",
-    }
-    strict = ambiguous_places(text, "none", outlier_max=0, min_support=3).table
-    assert strict.set_index("text").loc[["one", "split"], "kind"].tolist() == ["scattered"] * 2
-
-
-def test_unfinished_judgments_drop_the_markable_for_all_coders() -> None:
-    complete = ({"a": "none", "b": "phrase", "c": "phrase"}, {"b": ["a"], "c": ["b"]})
-    no_pointer = ({"a": "none", "b": "phrase", "c": "phrase"}, {"b": ["a"]})
-    no_category = ({"a": "none", "c": "phrase"}, {"c": ["b"]})
-    order = ["a", "b", "c"]
-    text = document_of_judgments("t", {"x": complete, "y": no_pointer}, order=order)
-    found = agreement(text, "incl-")
-    assert (found.n_items, found.notes) == (
-        2,
-        ("Dropped: 1 expression with an unfinished judgment.",),
-    )
-    text = document_of_judgments("t", {"x": complete, "y": no_category}, order=order)
-    assert agreement(text, "incl-").n_items == 2
-    named = agreement(text, "incl-", "masi")
-    assert named.title == "Krippendorff's alpha, masi, inclusive chains [−top]"
 
 
 def test_table_4_exclusive_never_above_inclusive_and_dice_never_below_jaccard(

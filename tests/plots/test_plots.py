@@ -1,27 +1,37 @@
-"""Every plot draws real fits, marks what it should, and fits into a page."""
+"""Every plot draws real fits, marks what it should, fits into a page, and is a method of a fit."""
 
+import inspect
 import itertools
 import re
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+import xarray as xr
+from matplotlib.figure import Figure
 
 import annomodels as am
 from annomodels import plots
+from annomodels.fitting.plots import FitPlots
 from annomodels.plots import style
 from annomodels.plots.coders import pairwise
+from annomodels.plots.trust import _steps
 from annomodels.summaries.trust.predictive import BY_CHANCE, FITS
 
-PLOTS = {
-    "agreement_forest": plots.agreement_forest,
-    "coder_forest": plots.coder_forest,
-    "doubt": plots.doubt,
-    "predictive_votes": plots.predictive_votes,
+FUNCTIONS = {
+    "agreement": plots.agreement_forest,
+    "coders": plots.coder_forest,
+    "confusion": plots.confusion_matrix,
+    "coverage": plots.coverage,
+    "difficulty": plots.difficulty,
+    "pairwise": plots.pairwise_heatmap,
+    "predictive": plots.predictive_votes,
     "prevalence": plots.prevalence,
+    "doubt": plots.doubt,
     "ranks": plots.ranks,
-    "pairwise_heatmap": plots.pairwise_heatmap,
+    "simplex": plots.simplex,
 }
+PLOTS = ("agreement", "coders", "doubt", "pairwise", "predictive", "prevalence")
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +56,18 @@ def made_up(n_items, n_coders, names, rng, per_item=5):
     return am.Annotations.from_records(rows, labels=names)
 
 
+def drawn(figure):
+    return plots.inline(figure, "k", "t", "d")
+
+
 def texts(svg):
     return [node.text for node in ElementTree.fromstring(svg).iter("text")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("name", [*PLOTS, "ranks"])
 def test_each_plot_becomes_a_small_described_svg(name, anesthesia):
-    figure = PLOTS[name](anesthesia)
-    svg = plots.inline(figure, f"fig-{name}", "A title", "What it shows.")
+    svg = plots.inline(FUNCTIONS[name](anesthesia), f"fig-{name}", "A title", "What it shows.")
     root = ElementTree.fromstring(svg)
     assert root.get("role") == "img"
     assert [root[0].tag, root[0].text, root[1].tag, root[1].text] == [
@@ -77,10 +90,9 @@ def test_each_plot_becomes_a_small_described_svg(name, anesthesia):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(PLOTS) - {"ranks"}))
+@pytest.mark.parametrize("name", PLOTS)
 def test_plots_do_without_intervals(name, glance):
-    svg = plots.inline(PLOTS[name](glance), "k", "t", "d")
-    assert "nan" not in svg.lower()
+    assert "nan" not in drawn(FUNCTIONS[name](glance)).lower()
 
 
 @pytest.mark.slow
@@ -90,7 +102,7 @@ def test_rank_plots_of_a_fit_without_draws_are_refused(glance):
 
 
 def test_the_forest_shows_the_coders_from_worst_to_best(anesthesia):
-    svg = plots.inline(plots.coder_forest(anesthesia, measure="skill"), "k", "t", "d")
+    svg = drawn(plots.coder_forest(anesthesia, measure="skill"))
     names = [text for text in texts(svg) if text in anesthesia.data.coders or text in "12345"]
     table = anesthesia.coders().table.sort_values("skill")
     shown = [str(name) for name in table["coder"]]
@@ -110,7 +122,7 @@ def test_the_forest_shows_forty_of_ten_thousand_coders(rng):
     for name in ("accuracy", "skill"):
         columns |= {name: accuracy, f"{name}_low": accuracy - 0.1, f"{name}_high": accuracy + 0.1}
     summary = am.Summary("Coders", pd.DataFrame(columns), xr.Dataset())
-    svg = plots.inline(plots.coder_forest(summary), "k", "t", "d")
+    svg = drawn(plots.coder_forest(summary))
     names = [text for text in texts(svg) if re.fullmatch(r"c\d+", text or "")]
     assert len(names) == 40
     assert names[:2] == ["c7", "c9"]
@@ -122,7 +134,7 @@ def test_fifty_labels_fit_into_prevalence_and_confusion(rng):
     names = [f"label {k} with a name that is far too long for any axis" for k in range(50)]
     fit = am.fit(made_up(400, 8, names, rng), "pooled", engine="em", starts=1, seed=1)
     for figure in (plots.prevalence(fit), plots.confusion_matrix(fit, 3)):
-        svg = plots.inline(figure, "k", "t", "d")
+        svg = drawn(figure)
         assert len(svg) < 60_000
         assert max(len(text or "") for text in texts(svg)) < 36
 
@@ -131,7 +143,7 @@ def test_fifty_labels_fit_into_prevalence_and_confusion(rng):
 def test_strange_names_are_drawn_as_text(rng):
     names = ["$x^$ & $y$", "<script>", "א ב", "😀", "a\nb\x00\u202e"]
     fit = am.fit(made_up(60, 4, names, rng), "hierarchical", chains=2, draws=50, warmup=50, seed=1)
-    svg = plots.inline(plots.prevalence(fit), "k", "t", "d")
+    svg = drawn(plots.prevalence(fit))
     assert {"$x^$ & $y$", "<script>", "א ב", "😀", "a b"} <= set(texts(svg))
     assert "<script>" not in svg
 
@@ -139,7 +151,7 @@ def test_strange_names_are_drawn_as_text(rng):
 @pytest.mark.slow
 def test_the_simplex_is_for_three_labels_only(rng, anesthesia):
     fit = am.fit(made_up(80, 6, ["a", "b", "c"], rng), engine="em", seed=1, starts=1)
-    svg = plots.inline(plots.simplex(fit), "k", "t", "d")
+    svg = drawn(plots.simplex(fit))
     assert {"a", "b", "c"} <= set(texts(svg))
     with pytest.raises(am.errors.NotApplicable, match="3 labels, and these data have 4"):
         plots.simplex(anesthesia)
@@ -187,7 +199,7 @@ def test_pairs_without_common_items_stay_empty():
     values = pairwise(data)
     assert values[0, 1] == 1.0
     assert np.isnan(values[0, 2])
-    plots.inline(plots.pairwise_heatmap(data), "k", "t", "d")
+    drawn(plots.pairwise_heatmap(data))
 
 
 def test_the_heatmap_is_refused_for_many_coders(rng):
@@ -211,7 +223,7 @@ def test_no_plot_leaves_rows_out_without_saying_how_many(rng):
     fit = am.fit(data, "hierarchical", chains=2, draws=20, warmup=10, seed=1, extend=False)
 
     def said(figure):
-        return " ".join(texts(plots.inline(figure, "k", "t", "d")))
+        return " ".join(texts(drawn(figure)))
 
     assert "the 40 most notable of 42 coders" in said(plots.coder_forest(fit))
     assert "of 42 coders" not in said(plots.coder_forest(fit, most=42))
@@ -285,3 +297,79 @@ def test_a_figure_can_be_pickled():
 
     made = pickle.loads(pickle.dumps(style.figure(1.0)))
     assert made._repr_png_().startswith(b"\x89PNG")
+
+
+def test_chains_from_one_distribution_stay_near_one(rng):
+    steps = _steps(rng.normal(size=(4, 3000)))
+    assert steps.shape == (4, 15)
+    np.testing.assert_allclose(steps.mean(axis=1), 1.0)
+    assert np.abs(steps - 1).max() < 0.35
+
+
+def test_a_shifted_chain_stands_out(rng):
+    values = rng.normal(size=(4, 1000))
+    values[2] += 2.0
+    steps = _steps(values)
+    assert steps[2, -1] > 2.0
+    assert steps[2, 0] < 0.2
+
+
+ARGUMENTS = {"confusion": ("ana",)}
+
+
+@pytest.fixture(scope="module")
+def fit() -> am.Fit:
+    """Fit three labels, so that every plot applies."""
+    rows = [
+        (i, coder, "xyz"[(i + (i * j) % 5 // 4) % 3])
+        for i in range(40)
+        for j, coder in enumerate(("ana", "ben", "cem", "dot"))
+    ]
+    made = am.fit(
+        am.Annotations.from_records(rows), "hierarchical", chains=2, draws=60, warmup=40, seed=2
+    )
+    # a model without difficulties, given some, is as good as a slow one that has them
+    facts = {"difficulty": np.linspace(-2, 2, 40), "difficulty_sd": np.full(40, 0.5)}
+    items = xr.Dataset({name: ("item", values) for name, values in facts.items()})
+    made.tree["items"] = xr.DataTree(items)
+    return made
+
+
+def methods() -> set[str]:
+    return {name for name in dir(FitPlots) if not name.startswith("_")}
+
+
+def test_every_plot_is_a_method_with_the_same_options() -> None:
+    functions = {**FUNCTIONS, "values": plots.values}  # the last is of numbers
+    assert methods() == set(functions)
+    assert {f.__name__ for f in functions.values()} == set(plots.__all__) - {"inline"}
+    for name, function in functions.items():
+        assert inspect.unwrap(getattr(FitPlots, name)) is function
+        assert getattr(FitPlots, name).__doc__ == function.__doc__
+
+
+@pytest.mark.few("coders", "pairwise", "simplex")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"ranks"}))
+def test_given_axes_are_drawn_on_and_their_neighbours_left_alone(name: str, fit: am.Fit) -> None:
+    figure = Figure((8, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    made = getattr(fit.plot, name)(*ARGUMENTS.get(name, ()), ax=left)
+    assert made is figure
+    assert figure.axes == [left, right]
+    assert left.has_data()
+    assert not right.has_data()
+    assert not figure.legends
+    own = getattr(fit.plot, name)(*ARGUMENTS.get(name, ()))
+    assert (left.get_legend() is not None) == bool(own.legends)
+    figure.savefig(_Nowhere(), format="png")
+
+
+class _Nowhere:
+    """A file that forgets."""
+
+    def write(self, data: bytes) -> int:
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""The bootstrap over mentions: weights enter as they should, and intervals hold what they claim."""
+"""Intervals of pair kappa and of alpha on chains: weights of mentions and texts, and coverage."""
 
 import os
 from itertools import combinations
@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coref import document, pair_draws, pair_posterior, pair_table
+from annomodels.coref import (
+    agreement,
+    agreement_table,
+    document,
+    pair_draws,
+    pair_posterior,
+    pair_table,
+)
 from annomodels.coref.posteriors import (
     kappas,
     over_texts,
@@ -252,3 +259,72 @@ def test_intervals_of_the_mean_over_texts_in_simulation(
     for name in ("mean", "new"):
         below, above, _ = found[name]
         assert abs(1 - below - above - 0.9) <= MARGIN
+
+
+@pytest.mark.parametrize("chain", ["none", "incl-", "excl-", "partial", "cluster-own"])
+def test_draws_surround_alpha_as_the_jackknife_spreads_it(
+    rng: np.random.Generator, chain: str
+) -> None:
+    made = texts(rng, 7)
+    found = agreement(made, chain, "dice", draws=4000, seed=2)
+    whole = agreement(made, chain, "dice")
+    assert found.value == whole.value
+    assert whole.draws is None
+    without = np.array([agreement(made[:t] + made[t + 1 :], chain, "dice").value for t in range(7)])
+    error = np.sqrt(6 / 7 * ((without - without.mean()) ** 2).sum())
+    low, high = found.interval(0.9)
+    # Student's interval with six degrees of freedom is 1.943 standard errors long on each side
+    assert (high - low) / (2 * 1.943 * error) == pytest.approx(1.07, abs=0.1)
+    assert np.median(found.draws) == pytest.approx(whole.value, abs=0.1 * error)
+    assert np.array_equal(found.draws, agreement(made, chain, "dice", draws=4000, seed=2).draws)
+
+
+def test_two_texts_have_no_interval_and_the_result_says_why(rng: np.random.Generator) -> None:
+    made = texts(rng, 6)
+    found = agreement(made[:2], draws=100)
+    assert found.draws is None
+    assert any("it needs 3 texts" in note for note in found.notes)
+    table = agreement_table(made, by="genre", draws=100).table
+    rows = table[table["coefficient"].str.startswith("alpha")]
+    assert (rows["low"] < rows["value"]).all()
+    assert (rows["value"] < rows["high"]).all()
+    few = agreement_table(made[:2], draws=100).table.iloc[-1]
+    assert np.isnan(few["low"])
+    assert "it needs 3 texts" in few["note"]
+
+
+def test_k_and_texts_in_which_nothing_was_said_twice(rng: np.random.Generator) -> None:
+    made = texts(rng, 4)
+    alone = document("alone", {"a": [{1, 2}]})
+    plain = agreement(made, coefficient="K", draws=500, seed=1)
+    more = agreement([*made, alone], coefficient="K", draws=500, seed=1)
+    assert plain.interval() == more.interval()
+    assert plain.interval()[0] < plain.value < plain.interval()[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_estimate_lies_inside_the_interval_next_to_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    texts = []
+    for n in range(int(rng.integers(1, 5))):
+        truth = {m: int(rng.integers(4)) for m in range(int(rng.integers(3, 12)))}
+        coders = {
+            who: {m: k if rng.random() < 1 - 0.2 * (seed % 3) else 9 for m, k in truth.items()}
+            for who in ("ana", "ben", "cho")
+        }
+        texts.append(am.coref.document(f"t{n}", coders, genre=f"g{n % 2}"))
+    found = am.coref.pair_posterior(texts, 60, seed, prob=0.5)
+    whole = am.coref.agreement_table(texts, ["incl-"], draws=60, prob=0.5)
+    tables = [
+        (found.table, "kappa", "low", "high"),
+        (found.overall, "kappa", "low", "high"),
+        (whole.table, "value", "low", "high"),
+    ]
+    coders = am.coref.coder_table(texts, draws=60, prob=0.5).table
+    tables += [
+        (coders, "with_others", "low", "high"),
+        (coders, "difference", "difference_low", "difference_high"),
+    ]
+    for table, value, low, high in tables:
+        assert not (table[value] < table[low] - 1e-12).any()
+        assert not (table[value] > table[high] + 1e-12).any()
