@@ -151,13 +151,13 @@ def table() -> pd.DataFrame:
     * ``coders``: "2" or "2 or more"; ``labels``: "any", "two" or "numbers";
     * ``distance``: "any", "nominal" or "interval"; ``missing``: conventions for missing labels,
       the default first;
-    * ``margins``, ``chance``: whether it takes a distribution of labels from elsewhere, or (and
-      then needs) a chance level for every item;
+    * ``margins``, ``chance``: whether it accepts an external distribution of labels, and whether it
+    requires a chance level for each item;
     * ``draws``, ``model``: whether it has a sampling posterior, and whether it follows from the
       draws of a fitted model;
     * ``analytic``: whether it has an analytic error, see
       :meth:`annomodels.coefficients.result.Agreement.analytic`;
-    * ``citation``, ``doi``: where it comes from.
+    * ``citation``, ``doi``: its source.
 
     Examples
     --------

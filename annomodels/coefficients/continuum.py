@@ -32,8 +32,8 @@ SHOWN = 5
 class Units:
     """Spans of texts, or of any other continuum, that coders marked and labeled.
 
-    A coder's units with the same label do not overlap; gaps lie between them. Units with
-    different labels may overlap: each label is a separate layer. Build it with
+    A coder's units with the same label do not overlap. Units with different labels may overlap:
+    each label is a separate layer. Build it with
     :meth:`from_records` or :meth:`from_frame`.
 
     Parameters
@@ -48,7 +48,7 @@ class Units:
     begin, length
         Start and length of each text, shape [text].
     active
-        Whether a coder worked on a text, units or not, shape [text, coder].
+        Whether a coder worked on a text, with or without units, shape [text, coder].
 
     Examples
     --------
@@ -88,18 +88,18 @@ class Units:
             One row for each unit; `end` is the first position after the unit. Positions count
             characters, tokens, seconds, frames: whole numbers of the smallest step.
         lengths
-            Length of each text, or of all of them. Texts named here count even without a unit.
+            Length of each text, or one length for all. Texts named here count even without units.
         begins, coders
-            Start of each text; and all coders, if some marked nothing.
+            Start of each text; all coders, if some marked nothing.
         done
-            Pairs (text, coder): who worked on which text; by default all coders on all texts.
+            Pairs (text, coder) of who worked on which text [default: all coders on all texts].
 
         Raises
         ------
         AnnotationError
-            With all problems at once: rows without five cells, positions that are not
-            numbers, units without length or beyond their text, units of the same coder and label
-            that overlap, texts without a length, units by coders who did not work on the text.
+            If rows do not have five cells, positions are not numbers, units have no length or end
+            after their text, units of the same coder and label overlap, texts have no length, or
+            coders did not work on the text of their units; lists all problems.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class Units:
         coders: Sequence[Hashable] | None = None,
         done: Done | None = None,
     ) -> Units:
-        """Code a data frame of pandas, polars or anything else narwhals reads.
+        """Code a data frame of pandas, polars or any other library that narwhals supports.
 
         Parameters
         ----------
@@ -175,12 +175,12 @@ class Units:
         lengths, begins, coders, done
             As in :meth:`from_records`.
         text, coder, start, end, label
-            Names of the columns; without `text` there is one text, without `label` one label.
+            Names of the columns; without `text`, there is one text; without `label`, one label.
 
         Raises
         ------
         AnnotationError
-            When a column is missing, or with all problems of the rows at once.
+            If a column is missing or the rows have problems; lists all of them.
 
         Examples
         --------
@@ -504,13 +504,13 @@ def alpha_u(
     Returns
     -------
     Agreement
-        `n_items` is the number of texts that two coders worked on, `n_labels` that of units in
-        them. A single text gives a value without an interval.
+        `n_items` is the number of texts that two coders worked on, `n_labels` the number of their
+        units. A single text gives a value without an interval.
 
     Raises
     ------
     NotApplicable
-        When nobody used the label.
+        If nobody used the label.
 
     References
     ----------
@@ -622,10 +622,10 @@ def span_f1(
 ) -> Agreement:
     """Compute F1 between the units of two coders, over all pairs of coders.
 
-    A unit is found if the other coder marked the same stretch with the same label; if units may
-    overlap instead, any stretch of that label which shares a position with it. Pairs and texts
-    are added before they are divided, so that a text counts by its units. F1 is not corrected for
-    chance, which rarely produces the same span.
+    A unit is found if the other coder marked the same stretch with the same label; with
+    `overlapping`, any stretch with this label that shares a position with it. Counts of pairs and
+    texts are added first, so a text counts by its units. F1 is not corrected for chance, which
+    rarely produces the same span.
 
     Parameters
     ----------
@@ -643,7 +643,8 @@ def span_f1(
     Returns
     -------
     Agreement
-        `n_items` is the number of texts that two coders worked on, `n_labels` that of units there.
+        `n_items` is the number of texts that two coders worked on, `n_labels` the number of their
+        units.
 
     References
     ----------

@@ -113,7 +113,7 @@ def set_distance(
     Raises
     ------
     NotApplicable
-        When there is no such distance.
+        If the distance is unknown.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Su
     Raises
     ------
     NotApplicable
-        When the coefficient has no expected agreement, or was computed with a distance.
+        If the coefficient has no expected agreement, or was computed with a distance.
 
     References
     ----------

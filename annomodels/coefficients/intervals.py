@@ -76,7 +76,7 @@ class Drawn:
         Raises
         ------
         ValueError
-            When `prob` is not between 0 and 1.
+            If `prob` is not between 0 and 1.
         """
         low, high = interval(self._drawn, prob, self.value)
         return float(low), float(high)
@@ -87,7 +87,8 @@ class Drawn:
         Parameters
         ----------
         threshold
-            For instance .8 or .667 (Krippendorff 2004, doi:10.1111/j.1468-2958.2004.tb00738.x).
+            Threshold, such as .8 or .667 (Krippendorff 2004,
+            doi:10.1111/j.1468-2958.2004.tb00738.x).
         """
         return float(share_above(self._drawn, threshold))
 

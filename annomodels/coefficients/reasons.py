@@ -1,6 +1,6 @@
 """Reasons for a missing value or interval, and notes on the data behind coefficients.
 
-A reason is data, not an exception; an undefined value is never 1 by default.
+A reason is data, not an exception; undefined values are never 1 by default.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Agreement(Drawn, Html):
     name, title
         Short name, and name in print.
     value
-        The classical value; NaN where it is undefined, with the reason beside it.
+        The classical value; NaN if it is undefined, with the reason in `note`.
     observed, expected
         Observed and expected agreement, or disagreement, see `kind`.
     kind
@@ -70,11 +70,11 @@ class Agreement(Drawn, Html):
     draws
         Draws of the sampling posterior, shape [draw], NaN where undefined; None without draws.
     notes
-        Sentences about the data that concern all coefficients.
+        Notes on the data that concern all coefficients.
     basis
         Input of the computation; None for a result built by hand.
     words
-        What `n_items` and `n_labels` count, in the singular.
+        Nouns for what `n_items` and `n_labels` count, in the singular.
     """
 
     name: str
@@ -108,9 +108,9 @@ class Agreement(Drawn, Html):
         Raises
         ------
         NotApplicable
-            When the coefficient has no analytic error for these data.
+            If the coefficient has no analytic error for these data.
         ValueError
-            When `prob` is not between 0 and 1.
+            If `prob` is not between 0 and 1.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Agreement(Drawn, Html):
         Raises
         ------
         NotApplicable
-            When the coefficient has no draws.
+            If the coefficient has no draws.
         """
         from annomodels.coefficients.sums import draw_parts
 

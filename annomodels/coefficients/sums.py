@@ -1,7 +1,7 @@
 """Sums over label pairs: all data, by coder, coder pair or group, and without a part.
 
-All are linear in the item weights, so any number of weightings - the data, bootstrap
-draws - is one sparse product. Coefficients of a sample and their joint draws follow from them.
+All are linear in the item weights, so the sums for the data and for all bootstrap draws are one
+sparse product. Coefficients of a sample and their joint draws follow from them.
 """
 
 from __future__ import annotations

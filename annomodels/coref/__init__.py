@@ -1,15 +1,16 @@
-"""Coreference and anaphora: how reliable mentions, links, clusters and chains are.
+"""Coreference and anaphora: reliability of mentions, links, clusters and chains.
 
-Everything public is loaded when it is first used, so that agreement without a model loads none.
-The names are listed once, in ``__init__.pyi``. May import errors, data, coefficients, io, the
-results of a fit, and the definition of link models.
+Public names are loaded on first use, so agreement without a model loads no model. The names are
+listed once, in ``__init__.pyi``. May import errors, data, coefficients, io, the results of a fit,
+and the definition of link models.
 
 Common parameters: `corpus` is a document or several; `chain` a condition of :func:`agreement`;
-`distance` and `empty` are those of :func:`set_distance`; `draws`, `seed` and `prob` the number and
-seed of draws and the probability of intervals; `first` and `second` (or `key` and `response`) two
-coders, to be named if there are more; `x` and `y` sets of mentions, or mappings from mention to
-cluster. An unknown condition, distance or number of draws raises NotApplicable; an unknown coder, a
-corpus without documents and clusters that are not a partition raise AnnotationError.
+`distance` and `empty` are those of :func:`set_distance`; `draws`, `seed` and `prob` are the number
+and seed of draws and the probability of intervals; `first` and `second` (or `key` and `response`)
+are two coders, required if there are more; `x` and `y` are sets of mentions, or mappings from
+mention to cluster. An unknown condition, distance or number of draws raises NotApplicable; an
+unknown coder, a corpus without documents and clusters that are not a partition raise
+AnnotationError.
 """
 
 from __future__ import annotations

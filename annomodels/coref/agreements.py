@@ -46,34 +46,34 @@ def alpha(
 
     .. math:: \alpha = 1 - D_o / D_e
 
-    D_o is the mean distance of two labels of the same item, D_e that of two different labels of the
-    whole; for K, D_e draws with replacement and the distance is nominal.
+    D_o is the mean distance of two labels of the same item, D_e that of any two labels; for K,
+    these are drawn with replacement and the distance is nominal.
 
     Parameters
     ----------
     labels
-        For each coder the label of each item: ``{coder: {item: label}}`` or a list of lists. A
-        label is a set, list or tuple; or a word, at distance 1 from all else; None if missing.
+        Label of each item by coder: ``{coder: {item: label}}`` or a list of lists. A label is a
+        set, list or tuple; a word, at distance 1 from all other labels; or None if missing.
     distance, empty
         See :func:`set_distance`; the distance can be a function of two frozensets.
     observed
         Other labels of the same items for D_o, as in the exclusive conditions of Poesio and
         Artstein (2005).
     coefficient
-        "alpha" or "K" (Siegel and Castellan 1988), which takes labels as the same or not.
+        "alpha" or "K" (Siegel and Castellan 1988), for which labels are equal or not.
 
     Returns
     -------
     Agreement
-        With `observed` and `expected` disagreement.
+        The coefficient, with `observed` and `expected` disagreement.
 
     Raises
     ------
     NotApplicable
-        When there is no such distance or coefficient, or a function is given for labels that are
+        If the distance or coefficient is unknown, or the distance is a function but labels are
         words or differ between D_o and D_e.
     AnnotationError
-        When the labels are no table of coders and items.
+        If the labels are not a table of coders and items.
 
     Examples
     --------
@@ -131,30 +131,30 @@ def agreement(
     ``cluster-own-observed``  the same in D_o only
     ========================  ======================================================================
 
-    A full chain follows the pointers up as far as they go and then takes everything that leads
+    A full chain follows the pointers up to the first mention and includes everything that leads
     there. Categories are words, at distance 1 from each other and from chains. Expressions with an
     unfinished judgment are dropped for all coders; the conditions on clusters compare mentions that
     all coders of a document marked. Coders may differ between documents.
 
-    Memory and time grow with the sum, over mentions, of the squared number of different chains the
-    mention is in: some seconds for 10,000 mentions and 20 coders.
+    Memory and time grow with the sum over mentions of the squared number of chains that contain the
+    mention: a few seconds for 10,000 mentions and 20 coders.
 
     Parameters
     ----------
     coefficient
-        "alpha", or "K", which takes labels as the same or not.
+        "alpha", or "K", for which labels are equal or not.
     by
-        "document" or "genre" for a result for each; None for all documents together.
+        "document" or "genre" gives a result for each; None combines all documents.
     drop
         Expressions to leave out: spans, or ids of markables.
     draws, seed
-        Number and seed of the draws of alpha over texts like these, for ``interval`` of the
-        result. It takes three texts, as within a text the labels of a chain change together.
+        Number and seed of the draws of alpha over texts like these, for ``interval`` of the result.
+        This needs three texts, because the labels of a chain within a text change together.
 
     Returns
     -------
     Agreement or dict
-        The condition and the distance are part of the title.
+        Result, whose title names the condition and the distance; by text or text type with `by`.
 
     Examples
     --------
@@ -325,9 +325,8 @@ def antecedent_positions(
 ) -> Annotations:
     """Return the positions where antecedents begin or end, on an interval scale.
 
-    Positions of different expressions lie so far apart that alpha of absolute positions is near 1
-    whatever the coders do; relative positions count from the expression itself (Carpenter and
-    Poesio 2010).
+    Positions of different expressions are so far apart that alpha of absolute positions is always
+    near 1; relative positions count from the expression itself (Carpenter and Poesio 2010).
 
     Parameters
     ----------
@@ -344,9 +343,9 @@ def antecedent_positions(
     Raises
     ------
     NotApplicable
-        When `edge` is neither "begin" nor "end".
+        If `edge` is neither "begin" nor "end".
     AnnotationError
-        When no expression has an antecedent.
+        If no expression has an antecedent.
 
     Examples
     --------

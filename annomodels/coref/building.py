@@ -19,7 +19,7 @@ def document(
     genre: str | None = None,
     letters: bool = False,
 ) -> Document:
-    """Make a document from the clusters of each coder.
+    """Create a document from the clusters of each coder.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def document(
         :class:`Span`, or anything that names it, such as "A" or (3, 7); names become
         separate words.
     order
-        Names in the order of the text; sorted by default.
+        Names in text order [default: sorted].
     letters
         Treat a string such as "ABGI" as the cluster of the mentions A, B, G and I.
 
@@ -69,20 +69,20 @@ def document_of_judgments(
     turns: Sequence[str] = (),
     genre: str | None = None,
 ) -> Document:
-    """Make a document from categories and pointers of each coder.
+    """Create a document from the categories and pointers of each coder.
 
     Parameters
     ----------
     coders
-        For each coder the category of each markable and its antecedents: several make the
-        markable ambiguous, a set among them is a plural.
+        For each coder, the category of each markable and its antecedents: with several, the
+        markable is ambiguous; a set among them is plural.
     order, turns
-        The markables in the order of the text, and what can be pointed at on the level of turns.
+        The markables in text order, and antecedents on the level of turns.
 
     Raises
     ------
     AnnotationError
-        When a markable or an antecedent is in neither `order` nor `turns`.
+        If a markable or an antecedent is in neither `order` nor `turns`.
 
     Examples
     --------

@@ -27,29 +27,29 @@ COLUMNS = ("item", "coder", "label")
 def pairs(data: Corpus | pd.DataFrame, always: Sequence[str] = ()) -> Candidates:
     """Collect mentions and their candidates from documents or a table, for a model.
 
-    The candidates of a mention are the labels that its coders gave it; each coder of the mention
-    thereby decides on all of them. Give the result to :func:`annomodels.fit`.
+    The candidates of a mention are the labels that its coders gave; so each coder of the mention
+    decides on all of them. Pass the result to :func:`annomodels.fit`.
 
     Parameters
     ----------
     data
-        Documents as :func:`read` gives them, or a table with the columns `item`, `coder` and
-        `label`, one row per judgment; rows of one coder on one item are several readings. A label
-        is a class with its antecedent, `DN()` or `DO(3-4)`, see :func:`to_mpa_frame`.
+        Documents from :func:`read`, or a table with the columns `item`, `coder` and `label`, one
+        row per judgment; rows of one coder on one item are several readings. A label is a class
+        with its antecedent, `DN()` or `DO(3-4)`, see :func:`to_mpa_frame`.
     always
-        Labels that are candidates of every mention, although no one gave them.
+        Labels that are candidates of every mention, even if nobody gave them.
 
     Returns
     -------
     Candidates
-        Names in an order that rows cannot change.
+        Candidates, whose order does not depend on the order of the rows.
 
     Raises
     ------
     AnnotationError
-        With every problem of the table at once.
+        If the table cannot be used; lists all problems.
     NotApplicable
-        When `always` is a string and not a list of labels.
+        If `always` is a string instead of a list of labels.
 
     Examples
     --------
@@ -131,9 +131,9 @@ def silver(fit: Fit, corpus: Corpus, at_least: float = 0.5) -> list[Document]:
     Raises
     ------
     AnnotationError
-        When these are not the documents of the fit.
+        If these are not the documents of the fit.
     NotApplicable
-        When the fit is not of links.
+        If the fit is not of links.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def link_probabilities(
     Parameters
     ----------
     fit, corpus
-        As of :func:`silver`.
+        As for :func:`silver`.
     column
         "p_link", that the link is true, or "p_next", that one more reader makes it.
     """

@@ -62,7 +62,7 @@ class MentionOverlap(NamedTuple):
 def match_mentions(
     key: Iterable[Mention], response: Iterable[Mention], how: Match = "exact"
 ) -> dict[int, int]:
-    """Match mentions of a response one to one with those of a key.
+    """Match the mentions of a response with those of a key, one to one.
 
     Parameters
     ----------
@@ -82,9 +82,9 @@ def match_mentions(
     Raises
     ------
     NotApplicable
-        When the matching method is unknown.
+        If the matching method is unknown.
     AnnotationError
-        When a head is needed and missing.
+        If a head is needed and missing.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def mention_agreement(
     Raises
     ------
     AnnotationError
-        When a coder is unknown, or heads are needed and missing.
+        If a coder is unknown, or heads are needed and missing.
 
     Examples
     --------
@@ -238,13 +238,13 @@ def head_agreement(
 ) -> Agreement:
     """Compute agreement on semantic heads, over mentions that both coders marked.
 
-    It is the coefficient ``s_item``: the chance of a mention is one over the number of its words,
-    so mentions of one word change observed and expected agreement but not S.
+    The coefficient is ``s_item``: chance agreement on a mention is one over the number of its
+    words, so mentions of one word change observed and expected agreement but not S.
 
     Raises
     ------
     AnnotationError
-        When a coder is unknown, a head is missing, or the coders share no mention.
+        If a coder is unknown, a head is missing, or the coders share no mention.
     """
     documents, coders = _of_two(corpus, first, second)
     rows, chance = [], {}
@@ -268,12 +268,13 @@ class SameExpression:
     Parameters
     ----------
     mentions, same_mentions
-        Shared mentions for which both gave one, and those with the same.
+        Number of shared mentions for which both coders gave an expression, and number of equal
+        ones.
     clusters, same_clusters
-        Clusters with a shared mention for which both gave one, counted once each by their first
-        such mention, and those with the same.
+        Number of clusters with such a mention, compared by their first one, and number of equal
+        ones.
     representatives
-        Whose clusters were counted.
+        Coder whose clusters were counted: "first" or "second".
 
     Examples
     --------
@@ -312,15 +313,15 @@ def dominating_agreement(
     Parameters
     ----------
     representatives
-        Whose clusters are counted once each: "first" or "second". The paper does not say; report
-        both if they differ.
+        Coder whose clusters are counted: "first" or "second". The paper does not say; report both
+        if they differ.
     normalise
         Normalization of the texts before comparison.
 
     Raises
     ------
     NotApplicable
-        When `representatives` is neither "first" nor "second".
+        If `representatives` is neither "first" nor "second".
     """
     if representatives not in ("first", "second"):
         raise NotApplicable(f"representatives={representatives!r}: use 'first' or 'second'.")

@@ -1,6 +1,6 @@
-"""All agreement of a corpus in one table, each row with the condition in its name.
+"""All agreement coefficients of a corpus in one table, with the conditions in the row names.
 
-Also coders who differ from the others: kappa with and without them, and lone judgments.
+Also finds coders who differ from the others: kappa with and without them, and lone judgments.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def agreement_table(
     seed: int = 0,
     prob: float = 0.95,
 ) -> Summary:
-    """Measure agreement on mentions, pairs and chains, in total, by text or text type.
+    """Measure agreement on mentions, pairs and chains, in total or by text or text type.
 
     Parameters
     ----------
     chains, distances, coefficient, by
-        Conditions and distances of alpha, and the rest as in :func:`agreement`. "K" needs no
+        Conditions and distances of alpha; the others are as in :func:`agreement`. "K" needs no
         distance.
 
     Returns
@@ -178,8 +178,8 @@ def coder_table(
 ) -> Summary:
     """Compare each coder with the others, and the others without the coder.
 
-    Kappa on coreferent pairs, the mean over the texts of the coder and over pairs of coders; draws
-    weight mentions as in :func:`pair_draws`.
+    Kappa on coreferent pairs is averaged over the texts of the coder and over pairs of coders;
+    draws weight mentions as in :func:`pair_draws`.
 
     Parameters
     ----------
@@ -189,10 +189,11 @@ def coder_table(
     Returns
     -------
     Summary
-        One row for each coder, the least like the others first: `texts`, `mentions`; kappa
+        One row for each coder, least similar to the others first: `texts`, `mentions`; kappa
         `with_others` with its ends `low` and `high`; `others`, their kappa on the same texts; the
         `difference`, its ends and `p_below`, the probability that it is negative; and the number of
-        `places` with three coders or more at which the coder is `alone` against all others.
+        `places` with three or more coders, and how often the coder is `alone` there, against all
+        others.
 
     Examples
     --------

@@ -229,9 +229,8 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
               a = \frac12 \left(\sum_{ij} W_{ij}^2 - \sum_m w_m^2\right)
 
     and so on for the other cells of :func:`pair_table`, where :math:`W_{ij}` is the weight of the
-    mentions in cluster i of the one and j of the other coder (Rubin 1981,
-    doi:10.1214/aos/1176345338). With two mentions of a prior, coders who agree in everything still
-    have an interval.
+    mentions in cluster i of one coder and j of the other (Rubin 1981, doi:10.1214/aos/1176345338).
+    A prior adds two mentions, so coders who always agree still have an interval.
 
     Returns
     -------
@@ -277,7 +276,7 @@ class PairPosterior(Summary):
     Parameters
     ----------
     title, table, draws, notes, columns
-        As of every summary. The table has one row for each text with two shared mentions or more:
+        As in every summary. The table has one row for each text with two shared mentions or more:
         `document`, `genre`, `kappa`, the mean over its pairs of coders, and the ends of its
         interval, `low` and `high`. The draws are `kappa` (document, draw), and of each quantity
         (draw): `these_texts`, the mean over these texts, with uncertainty from the
@@ -297,9 +296,9 @@ class PairPosterior(Summary):
         yield from (("table", self.table), ("overall", self.overall))
 
     def by_genre(self) -> dict[str, PairPosterior]:
-        """Return the same for each text type; types share information as far as they are alike.
+        """Return the posterior for each text type; similar types share information.
 
-        So a type with a single text also has a mean.
+        So a type with a single text has a mean, too.
         """
         genres = [genre or "(none)" for genre in self.table["genre"]]
         names = sorted(set(genres))
@@ -369,11 +368,11 @@ def _posterior(
 def pair_posterior(
     corpus: Corpus, draws: int = 1000, seed: int = 0, prob: float = 0.95
 ) -> PairPosterior:
-    """Compute the posterior of pair kappa of each text, these texts, similar texts, a new one.
+    """Compute the posterior of pair kappa of each text, these texts, similar texts and a new one.
 
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
     pairs of its coders. The kappas of texts are normal around the mean of their text type, and
-    these means around a common one, with the spreads estimated; see ``by_genre``. The intervals
+    these means around a common mean; both spreads are estimated; see ``by_genre``. The intervals
     assume that errors on different mentions are independent;
     :doc:`/research/coreference-intervals` measures them.
 
@@ -385,7 +384,7 @@ def pair_posterior(
     Raises
     ------
     NotApplicable
-        When `draws` is not positive, or no text has two shared mentions.
+        If `draws` is not positive, or no text has two shared mentions.
 
     Examples
     --------

@@ -37,20 +37,20 @@ OF_PLACES = (
 def category_table(
     corpus: Corpus, counts: Sequence[int] | None = None, *, agreed: int | None = None
 ) -> Summary:
-    """Count expressions by the number of coders of each category (Poesio and Artstein 2005).
+    """Count expressions by the number of coders per category (Poesio and Artstein 2005).
 
     Parameters
     ----------
     counts
-        The numbers of coders to count; by default all, all but one, all but two, and none.
+        Numbers of coders to count [default: all, all but one, all but two, and none].
     agreed
-        Minimum number of agreeing coders in the last row; default: smallest positive count.
+        Minimum number of agreeing coders in the last row [default: smallest positive count].
 
     Returns
     -------
     Summary
-        One row for each category, one column for each count; in the row "(any)", expressions that
-        at least `agreed` coders put in one category, in the column of `agreed`.
+        One row per category, one column per count; the row "(any)" has, in the column of `agreed`,
+        the number of expressions on whose category at least `agreed` coders agree.
 
     Examples
     --------
@@ -87,8 +87,8 @@ def explicit_ambiguity(corpus: Corpus) -> Summary:
     Returns
     -------
     Summary
-        One row for each: `document`, `span`, `text`, `coder`, `category` and number of `readings`.
-        Its length is the number of ambiguous judgments, its different spans are the expressions.
+        One row per judgment: `document`, `span`, `text`, `coder`, `category` and number of
+        `readings`.
     """
     rows = []
     for document in documents_of(corpus):
@@ -109,16 +109,17 @@ def ambiguous_places(
     min_support: int = 2,
     drop: Iterable[Hashable] = (),
 ) -> Summary:
-    """Classify expressions: agreed on, explicitly ambiguous, or implicitly.
+    """Classify expressions as agreed on, or explicitly or implicitly ambiguous.
 
-    *Explicit*: a coder gave several readings. *Implicit*: among those with one reading, two chains
-    or more have `min_support` coders each. *Outlier*: at most `outlier_max` coders leave the chain
-    that all others chose. *Scattered*: they disagree, but no second chain has support.
+    *Explicit*: a coder gave several readings. *Implicit*: among coders with one reading, two or
+    more chains have `min_support` coders each. *Outlier*: at most `outlier_max` coders do not
+    choose the chain that all others chose. *Scattered*: coders disagree, but no second chain has
+    support.
 
     Parameters
     ----------
     outlier_max, min_support
-        Most coders that count as outliers, and fewest that make a second chain a reading.
+        Maximum number of outlying coders, and minimum number of coders for a second reading.
     drop
         Keys (level, span) of expressions to leave out.
 
@@ -126,8 +127,9 @@ def ambiguous_places(
     -------
     Summary
         One row for each expression in the order of the text: `document`, `span`, `text`, `kind`,
-        `explicit`, `implicit`, number of `coders`, of `multiple` (several readings), of different
-        `chains` among the others, and how many chose the `first` and the `second` chain.
+        `explicit`, `implicit`, numbers of `coders`, of coders with `multiple` readings, of
+        different `chains` among the others, and of coders who chose the `first` and the `second`
+        chain.
 
     Examples
     --------
@@ -188,8 +190,8 @@ def chain_labels(document: Document, chain: str = "incl-") -> tuple[Written, Wri
     Returns
     -------
     tuple
-        Coder -> name of the expression -> label, for the expected and for the observed
-        disagreement. A label is a word or a set of names; names are positions of words.
+        Labels by coder and expression, for the expected and for the observed disagreement. A label
+        is a word or a set of names; names are positions of words.
 
     Examples
     --------
@@ -223,9 +225,9 @@ def key_name(key: object) -> str:
 def to_mpa_frame(corpus: Corpus) -> pd.DataFrame:
     """Return judgments as a long table for the mention-pair model (Paun et al. 2018).
 
-    A label is a class with its antecedent, "DN()" or "DO(3-4)"; an antecedent is named by the
-    positions of its words, so that it is the same for all coders. A judgment with several readings
-    gives a row for each. From clusters, the antecedent is the nearest mention before.
+    A label is a class with its antecedent, "DN()" or "DO(3-4)". An antecedent is named by the
+    positions of its words, so its name is the same for all coders. A judgment has a row for each of
+    its readings. In clusters, the antecedent is the nearest preceding mention.
 
     Returns
     -------
@@ -286,23 +288,24 @@ def reading_table(
     most: int | None = None,
     drop: Iterable[Hashable] = (),
 ) -> Summary:
-    """List places where coders differ, in context, with every reading and its coders.
+    """List places in context where coders differ, with all readings and their coders.
 
     Parameters
     ----------
     corpus, chain, kinds, drop
-        As in :func:`ambiguous_places`, with the kinds of places to show.
+        As in :func:`ambiguous_places`; `kinds` are the kinds of places to show.
     window
         Words of context on either side.
     most
-        Maximum number of places: those with most coders for a second reading, or for several.
+        Maximum number of places; those with most coders for a second reading, or with several, come
+        first.
 
     Returns
     -------
     Summary
-        One row for each reading of each place, most coders first: `document`, `span`, `kind`,
-        `before`, `text`, `after`, the `reading`, the names of the `coders`, their number `n` `of`
-        all who judged it, and whether these coders gave `several` readings.
+        One row per reading of a place, most coders first: `document`, `span`, `kind`, `before`,
+        `text`, `after`, the `reading`, the names of its `coders`, their number `n`, the number `of`
+        coders who judged the place, and whether these coders gave `several` readings.
 
     Examples
     --------

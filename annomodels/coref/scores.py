@@ -1,6 +1,7 @@
 """Scores of a response against a key: MUC, B-cubed, CEAF, BLANC and LEA.
 
-They measure the quality of a response, not coding reliability, without chance correction.
+They measure the quality of a response, not the reliability of coding, and are not corrected for
+chance.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Score(NamedTuple):
     Parameters
     ----------
     recall, precision, f1
-        Shares between 0 and 1; 0 where there is nothing to divide by.
+        Shares between 0 and 1; 0 if the denominator is 0.
     """
 
     recall: float
@@ -71,7 +72,7 @@ def score(key: Clusters, response: Clusters, *, match: Match = "exact") -> dict[
     Raises
     ------
     AnnotationError
-        When a cluster is not a set of mentions.
+        If a cluster is not a set of mentions.
 
     Examples
     --------

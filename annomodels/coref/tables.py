@@ -34,7 +34,7 @@ def kappa_of(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Floats:
 
 
 class TwoByTwo(NamedTuple):
-    """Yes and no of two coders: `a` both yes, `b` and `c` one of them, `d` both no.
+    """Counts of two coders: `a` both say yes, `b` and `c` only one of them, `d` both say no.
 
     Parameters
     ----------
@@ -148,13 +148,13 @@ def harmonic(recall: float, precision: float) -> float:
 def link_table(x: Clusters, y: Clusters, *, missing: Missing = "error") -> LinkTable:
     r"""Tabulate the links that form the clusters, after Passonneau (1997).
 
-    A cluster C takes :math:`|C| - 1` links. Both coders have :math:`a = \sum |C| - |p(C)|` of them,
+    A cluster C has :math:`|C| - 1` links. Both coders have :math:`a = \sum |C| - |p(C)|` of them,
     where p(C) are the pieces of C in the other coding; `b` are further links of `y`, `c` further
     links of `x`, and :math:`d = N - 1 - a - b - c` with N mentions.
 
     .. warning::
        `d` can be negative, for instance for {12}{34} against {13}{24}: "N - 1 possible links" is
-       not a set that links are drawn from. Then ``valid`` is False and kappa NaN. Report
+       not a set from which links are drawn. Then ``valid`` is False and kappa is NaN. Report
        :func:`pair_table` and its kappa; this table is here to reproduce published figures.
 
     Parameters
@@ -162,8 +162,8 @@ def link_table(x: Clusters, y: Clusters, *, missing: Missing = "error") -> LinkT
     x, y
         The target and the other coding: sets of mentions, or mappings from mention to cluster.
     missing
-        "error" where a mention is in one coding only, "singleton" to complete the other with it,
-        "drop" to leave it out.
+        Treatment of mentions in only one coding: "error", "singleton" to add them to the other, or
+        "drop" to leave them out.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def link_table(x: Clusters, y: Clusters, *, missing: Missing = "error") -> LinkT
     Raises
     ------
     AnnotationError
-        When the codings are not about the same mentions, or are no partitions.
+        If the codings have different mentions, or are not partitions.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def pair_table(x: Clusters, y: Clusters, *, missing: Missing = "drop") -> TwoByT
     Parameters
     ----------
     missing
-        "drop" to compare the shared mentions only, "singleton" to complete, "error" to refuse.
+        As in :func:`link_table`.
 
     Returns
     -------
@@ -222,7 +222,7 @@ def pair_table(x: Clusters, y: Clusters, *, missing: Missing = "drop") -> TwoByT
     Raises
     ------
     AnnotationError
-        When the codings are no partitions, or mentions are missing and that is an error.
+        If the codings are not partitions, or mentions are missing and `missing` is "error".
 
     Examples
     --------
@@ -259,8 +259,9 @@ RULES = {
 def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
     """Compute kappa of one text by the conventions of Kopeć and Ogrodniczuk (2014, section 5).
 
-    Both coders marked none: 1. One marked none: 0, which the formula gives too. They do not say
-    what follows where both marked all (1, by symmetry) and where there is nothing to compare (NaN).
+    If both coders marked no mention, kappa is 1; if one did, it is 0, as the formula gives. The
+    paper does not say what holds if both marked all (here 1, by symmetry) or if there is nothing to
+    compare (here NaN).
 
     Returns
     -------
@@ -293,7 +294,7 @@ class TextAgreement(Summary):
     Parameters
     ----------
     title, table, draws, notes, columns
-        As of every summary, without draws. The table has one row for each text and pair of coders:
+        As in every summary, without draws. The table has one row for each text and pair of coders:
         `document`, `genre`, `first` and `second` coder, the cells `a` to `d`, `kappa` and the
         `rule` that gave it. A link table has `recall` and `precision` too, with the first coder as
         the target.
@@ -325,9 +326,10 @@ class TextAgreement(Summary):
 
     @property
     def pooled(self) -> TwoByTwo:
-        """Cells added up over texts and pairs of coders.
+        """Sum of the cells over texts and pairs of coders.
 
-        Coders cannot link mentions of two texts, so chance is not the same as within a text.
+        Coders cannot link mentions of two texts, so chance agreement differs from that within a
+        text.
         """
         kind = LinkTable if "recall" in self.table else TwoByTwo
         return kind(*self.table[list("abcd")].sum().astype(int).tolist())
@@ -376,8 +378,8 @@ def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgr
     Parameters
     ----------
     missing
-        "singleton" where a mention of one coder corefers with nothing for the other, as in the
-        paper, "drop" to leave it out, or "error".
+        "singleton" if a mention that one coder did not mark corefers with nothing, as in the paper;
+        "drop" to leave it out; or "error".
 
     Examples
     --------

@@ -104,7 +104,7 @@ def load(name: str) -> Annotations:
     Raises
     ------
     AnnotationError
-        When there is no data set of that name.
+        If there is no data set of that name.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def about(name: str) -> Dataset:
     Raises
     ------
     AnnotationError
-        When there is no data set of that name.
+        If there is no data set of that name.
 
     Examples
     --------

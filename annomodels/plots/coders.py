@@ -119,8 +119,8 @@ def confusion_matrix(fit: Any, coder: Hashable | None = None, *, ax: Axes | None
     Returns
     -------
     matplotlib.figure.Figure
-        Rows are the truth, columns the label given; each row sums to one. Without a coder there
-        are up to four matrices, or on `ax` that of the worst coder.
+        Rows are the truth, columns the given label; each row sums to one. Without a coder, up to
+        four matrices, or on `ax` the matrix of the worst coder.
     """
     names = [str(name) for name in fit.data.coders]
     if coder is not None and str(coder) not in names:
@@ -225,7 +225,7 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One row per coefficient; dotted lines stand at the thresholds .667 and .8.
+        One row per coefficient; dotted lines mark the thresholds .667 and .8.
     """
     table = summary_of(source, "agreement").table
     known = np.isfinite(table["value"].to_numpy(dtype=float))

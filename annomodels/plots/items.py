@@ -33,8 +33,8 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One row per label, with 50 % and 95 % intervals of the prevalence; of more than 30 labels
-        the most frequent ones.
+        One row per label, with 50 % and 95 % intervals of the prevalence; with more than 30 labels,
+        only the most frequent.
     """
     draws, data = flat(fit.tree, "prevalence"), fit.data
     counts = data.per_label if hasattr(data, "per_label") else data.votes.sum(axis=0)
@@ -70,8 +70,7 @@ def doubt(source: Any, *, ax: Axes | None = None) -> Figure:
     -------
     matplotlib.figure.Figure
         Disagreement (share of disagreeing pairs of labels) to the right, entropy of the truth in
-        bits upwards; larger bubbles hold more items. Items with one label stand at zero
-        disagreement.
+        bits upwards; larger bubbles are more items. Items with one label are at zero disagreement.
     """
     table = summary_of(source, "items").table
     x = np.nan_to_num(table["disagreement"].to_numpy(dtype=float))
@@ -126,8 +125,8 @@ def simplex(source: Any, *, ax: Axes | None = None) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Certain items lie in the corners, items between two labels on an edge, items about which
-        nothing is known in the middle; larger bubbles hold more items.
+        Certain items are in the corners, items between two labels on an edge, items without
+        information in the middle; larger bubbles are more items.
     """
     summary = summary_of(source, "items")
     p = np.asarray(summary.draws["p_truth"].values, dtype=float)
@@ -169,8 +168,7 @@ def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
     -------
     matplotlib.figure.Figure
         Posterior mean and 1.96 posterior standard deviations to either side. Up to 40 items are
-        named; of more than 300, that many are drawn, evenly spaced from the hardest to the
-        easiest.
+        named. Of more than 300 items, 300 are drawn, evenly spaced from the hardest to the easiest.
     """
     table = summary_of(source, "items").table
     if "difficulty" not in table:
@@ -197,8 +195,8 @@ def values(source: Any, *, ax: Axes | None = None) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Dots are true values, gray marks the mean of the labels. Up to 40 items are named; of more
-        than 300, that many are drawn, evenly spaced from the largest to the smallest.
+        Dots are true values, gray marks are means of the labels. Up to 40 items are named. Of more
+        than 300 items, 300 are drawn, evenly spaced from the largest to the smallest.
     """
     table = summary_of(source, "gold").table
     if "value" not in table:

@@ -185,7 +185,7 @@ def intervals(
 
 
 def left_out(n: int, total: int, which: str, word: str) -> str:
-    r"""Return a second line of a label that says how many rows of a plot are left out.
+    r"""Return the second line of a label, with the number of rows that a plot leaves out.
 
     >>> left_out(30, 41, "most frequent", "labels")
     '\nthe 30 most frequent of 41 labels'
@@ -305,8 +305,8 @@ _DROPPED = frozenset({"metadata", "style"})
 def inline(figure: Figure, key: str, title: str, description: str) -> str:
     """Draw a figure as an ``<svg>`` element for an HTML page.
 
-    Texts stay texts and take the font of the page, ink becomes ``currentColor`` and the other
-    colours CSS variables, coordinates are rounded, ids begin with `key`.
+    Text stays text in the font of the page. Ink becomes ``currentColor`` and other colors become
+    CSS variables. Coordinates are rounded, and ids begin with `key`.
 
     >>> from annomodels.plots.style import figure
     >>> inline(figure(1.0), "empty", "Nothing", "An empty figure.")[:44]

@@ -32,13 +32,13 @@ _WAYS = (
 
 
 def ranks(fit: Any, *, most: int = 4) -> Figure:
-    """Draw how the ranks of each chain's draws spread over those of all chains.
+    """Draw the distribution of the ranks of each chain's draws among those of all chains.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One panel per quantity, one step line per chain. When chains agree, all lines stay near
-        1; the band is where 95 % of the steps lie then if draws were independent.
+        One panel per quantity, one step line per chain. If chains agree, all lines are near 1; the
+        band would contain 95 % of the steps if draws were independent.
 
     References
     ----------
@@ -96,18 +96,17 @@ def _steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
-    """Draw the posterior predictive checks: each observation beside its expected range.
+    """Draw the posterior predictive checks: each observation with its expected range.
 
-    Every row is put on its own scale, in units of half the width of its 95 % range, so that
-    counts of votes and proportions of agreement fit in one figure.
+    Each row has a separate scale, in units of half the width of its 95 % range, so counts of votes
+    and proportions of agreement fit in one figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The band is where the model expects 95 % of replicated data. With several checks some
-        values lie outside it by chance (purple); orange marks are rejected by the check, whose
-        p-value the table holds.
-        Marks farther than four half-widths away are drawn at the edge as arrows.
+        The band is where the model expects 95 % of replicated data. With several checks, some
+        values are outside by chance (purple); the check rejects orange values, and the table has
+        its p-value. Values more than four half-widths away are drawn as arrows at the edge.
     """
     table = summary_of(source, "predictive").table
     n, table = len(table), table.head(_MOST)
@@ -143,12 +142,12 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
 
 
 def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
-    """Draw the expected accuracy of the gold labels when only the surest items are kept.
+    """Draw the expected accuracy of the gold labels if only the most certain items are kept.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Share of the items kept to the right, expected accuracy with a 95 % band upwards; marks
+        Share of items kept to the right, expected accuracy with a 95 % band upwards; marks show
         where the probability of the label falls below .99, .95 and .8.
     """
     if not hasattr(source, "table"):

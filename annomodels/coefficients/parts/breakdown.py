@@ -1,7 +1,7 @@
 r"""Agreement by label, item, coder, pair of coders or group.
 
-A coder's pairs join their label with every other label of the same item, weighted as
-the convention weights the item. So the observed disagreement of all coders, weighted by their
+The pairs of a coder combine each of the coder's labels with every other label of the item, weighted
+as the convention weights the item. So the observed disagreement of all coders, weighted by their
 labels, is that of the data.
 """
 
@@ -93,12 +93,11 @@ def breakdown(
     by
         "label": each label against the rest (nominal); specific agreement, and the coefficient
         after the other labels are merged (with K the kappa of a category, with alpha the category
-        alpha).
-        "item": agreement of the item's labels, its share of the observed disagreement, what it
-        adds to the coefficient, and the probability that two new coders agree on it. "coder": the
-        coefficient of the coder's pairs with all others, and of the data without the coder, with
-        the difference. "pair": two coders on the items both labeled; pairs without any
-        are omitted. "group": each document, genre or batch, their mean, the pooled value, and
+        alpha). "item": agreement of the item's labels, its share of the observed disagreement, what
+        it adds to the coefficient, and the probability that two new coders agree on it. "coder":
+        the coefficient of the coder's pairs with all others, and of the data without the coder,
+        with the difference. "pair": two coders on the items that both labeled; pairs without such
+        items are omitted. "group": each document, genre or batch, their mean, the pooled value, and
         the standard deviation between them.
     name
         Name or alias of a coefficient.
@@ -111,8 +110,8 @@ def breakdown(
     positive
         The label that the rules use.
     draws, seed
-        Number and seed of the draws of the sampling posterior; with thousands
-        of parts fewer are made, with a note.
+        Number and seed of the draws of the sampling posterior; with thousands of parts, fewer draws
+        are made, with a note.
     resample
         Unit of resampling, as in :func:`~annomodels.agreement`; within a group, items.
 
@@ -123,9 +122,9 @@ def breakdown(
     Raises
     ------
     NotApplicable
-        When the coefficient does not support this breakdown, or the data lack such parts.
+        If the coefficient does not support this breakdown, or the data lack such parts.
     AnnotationError
-        When labels are not in the label set, a table is no distance, or repeats are an error.
+        If labels are not in the label set, a table is not a distance, or repeats are an error.
 
     References
     ----------

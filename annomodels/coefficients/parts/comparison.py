@@ -61,7 +61,7 @@ def compare_agreement(
     Raises
     ------
     NotApplicable
-        When the coefficient is unknown or undefined for one of the data sets, or no item has the
+        If the coefficient is unknown or undefined for one of the data sets, or no item has the
         same name although `same_items` is True.
 
     Examples

@@ -77,9 +77,9 @@ def diagnose(
     Raises
     ------
     NotApplicable
-        When the coefficient is unknown or has no breakdown.
+        If the coefficient is unknown or has no breakdown.
     AnnotationError
-        When labels are not in the label set, a table is no distance, or repeats are an error.
+        If labels are not in the label set, a table is not a distance, or repeats are an error.
 
     References
     ----------

@@ -52,7 +52,7 @@ class Difference(Drawn, Html):
     draws
         Draws of the difference, shape [draw], NaN where one of them is undefined.
     notes
-        Sentences a reader should know.
+        Remarks on the difference.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Breakdown(_Shown):
     Parameters
     ----------
     title, table, draws, notes, columns
-        As of every summary. The table has one row for each part, with value, observed and expected
+        As in every summary. The table has one row for each part, with value, observed and expected
         as in :class:`~annomodels.coefficients.result.Agreement`; low and high are a 95 % interval.
         The draws have the dimensions (draw, part), and ``whole`` (draw) for all data.
     overall
@@ -137,14 +137,14 @@ class Breakdown(_Shown):
             Names of two parts; pairs of coders as a tuple of two names. Without `second`, the
             first is compared with all parts together (groups: with the mean over the groups).
         measure
-            Another variable of the draws, for instance "specific" where the parts are labels.
+            Another variable of the draws, such as "specific" if the parts are labels.
 
         Raises
         ------
         KeyError
-            When there is no such part or variable.
+            If the part or variable is unknown.
         ValueError
-            When there are no draws.
+            If there are no draws.
 
         Examples
         --------
@@ -181,17 +181,17 @@ class Breakdown(_Shown):
         return draws[:, row], float(self.table[measure].iloc[row])
 
     def matrix(self, column: str = "value") -> pd.DataFrame:
-        """Square table of the pairs of coders; NaN on the diagonal and where no item is shared.
+        """Square table of the pairs of coders; NaN on the diagonal and without common items.
 
         Parameters
         ----------
         column
-            Column of the table, for instance "n" for the number of shared items.
+            Column of the table, such as "n" for the number of common items.
 
         Raises
         ------
         ValueError
-            When the parts are not pairs, or there are more than 500 coders.
+            If the parts are not pairs, or there are more than 500 coders.
 
         Examples
         --------
@@ -228,14 +228,14 @@ def _name(name: Hashable) -> str:
 class Diagnosis(_Shown):
     """Sources of disagreement.
 
-    In every table, share is the part of the observed disagreement, by_chance the part expected
-    by chance, ratio their ratio, low and high ends of 95 % intervals, and p_more the
-    probability that the ratio exceeds 1.
+    In each table, share is the share of the observed disagreement, by_chance the share expected by
+    chance, ratio their ratio, low and high the ends of 95 % intervals, and p_more the probability
+    that the ratio exceeds 1.
 
     Parameters
     ----------
     title, table, draws, notes, columns
-        As of every summary. The table lists label pairs, coders, groups and items
+        As in every summary. The table lists label pairs, coders, groups and items
         with their shares; the draws are of the shares.
     sentences
         Statements that the tables support with a probability of 0.95 or more.
@@ -252,7 +252,7 @@ class Diagnosis(_Shown):
         Coders, with their coefficient against the rest, the effect of leaving them out, and
         the label they give more often than others on the same items.
     groups
-        Documents or batches; None without any, or if items are resampled.
+        Documents or batches; None if there are none, or if items are resampled.
     components
         Coders, items and labels of each component of the graph of who labeled what.
     """
