@@ -19,7 +19,7 @@ from calibration import CODERS, ITEM, ITEMS, KNOWN, PER_ITEM, Case, Floats, Ints
 
 import annomodels as am
 from annomodels.engines.chain import Chain
-from annomodels.engines.source.held import Block
+from annomodels.engines.source.held import OpenBlock
 from annomodels.engines.source.itemsums import Stage
 from annomodels.engines.source.partition import cut
 from annomodels.engines.starts import state_from_shares, vote_shares
@@ -78,7 +78,7 @@ def sample(model: Answering, data: am.Annotations, seed: int) -> dict[str, Float
     codes = encode(expanded(data), collapse=False)
     start: State = state_from_shares(model, codes, vote_shares(codes))
     chain = Chain(model, codes.volume, start, seed, False)
-    block, first = Block(cut(codes, 1).partitions[0], alone=True), WARMUP + -WARMUP % THIN
+    block, first = OpenBlock(cut(codes, 1).partitions[0], alone=True), WARMUP + -WARMUP % THIN
     chain.run(block, first, 0, None, None)
     kept = chain.room(RANKS, False)
     sums = block.sums_of(0, Stage(1, kept.length))

@@ -28,7 +28,7 @@ from populations import ENOUGH_ITEMS, ENOUGH_LABELS, NAMES, Cell
 
 from annomodels.coefficients import rows as weights
 from annomodels.coefficients.reasons import interval_warnings
-from annomodels.coefficients.rows import Rows, collapse
+from annomodels.coefficients.rows import ItemRows, collapse
 from annomodels.coefficients.sums import draw_values
 
 DRAWS = 1000
@@ -92,7 +92,7 @@ class Found:
         return 1 - (self.below + self.above) / np.maximum(self.defined, 1)
 
 
-def varied(rows: Rows) -> bool:
+def varied(rows: ItemRows) -> bool:
     """Whether two labels occur among the pairable ones; else a reason stands for the interval."""
     pairable = rows.label[(rows.per_item >= 2)[rows.item]]
     return bool(len(pairable) and (pairable != pairable[0]).any())

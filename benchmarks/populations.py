@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.distances import Distance, Nominal, Ordinal
+from annomodels.coefficients.distances import Distance, Nominal, OrdinalDistance
 from annomodels.coefficients.implied import evaluate, pair_joint
-from annomodels.coefficients.rows import Request, Rows
+from annomodels.coefficients.rows import ItemRows, Request
 from annomodels.coefficients.tables import from_joint
 
 NAMES = ("alpha", "k", "multi_kappa", "light_kappa")
@@ -80,7 +80,7 @@ class Cell:
         light = float(np.mean([evaluate("kappa", from_joint(joint)).value for joint in joints]))
         return [alpha, k, multi, light]
 
-    def sample(self, rng: np.random.Generator) -> Rows:
+    def sample(self, rng: np.random.Generator) -> ItemRows:
         """Labels of a sample of items."""
         coders, _, labels = self.confusion.shape
         groups = self.items // self.document
@@ -92,7 +92,7 @@ class Cell:
         unit = None
         if self.document > 1:
             unit = np.unique(seen // self.document, return_inverse=True)[1]
-        return Rows(
+        return ItemRows(
             code, coder, label[item, coder], len(seen), coders, labels, np.ones(len(seen)), unit
         )
 
@@ -146,7 +146,7 @@ def ordinal(coders: int, items: int) -> Cell:
         np.stack([table] * coders),
         items,
     )
-    return replace(cell, distance=Ordinal())
+    return replace(cell, distance=OrdinalDistance())
 
 
 def main_cells() -> list[Cell]:

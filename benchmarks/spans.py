@@ -43,7 +43,7 @@ import numpy as np
 
 import annomodels as am
 from annomodels.auditing.spans import estimate_spans
-from annomodels.io.span_builder import NONE, Span, Spans
+from annomodels.io.span_builder import NONE, MarkedSpan, Spans
 from annomodels.spans.fit import SpanFit
 from annomodels.spans.tables import QUALITY
 
@@ -119,14 +119,14 @@ def read(folder: Path) -> Crowd:
         texts[document], places[document] = "".join(signs), kept
         if "?" not in tags:
             truth[document] = {(document, *place) for place in stretches(tags)}
-    spans: list[Span] = []
+    spans: list[MarkedSpan] = []
     seen: dict[str, dict[str, None]] = defaultdict(dict)
     for row in labels:
         document, coder = row["document"], row["coder"]
         seen[document][coder] = None
         first = firsts[document, row["sentence"] if by_sentence else "0"]
         spans += [
-            Span(document, coder, "span", first + start, first + end, label)
+            MarkedSpan(document, coder, "span", first + start, first + end, label)
             for start, end, label in stretches(row["tags"].split())
         ]
     readers = {document: tuple(sorted(names)) for document, names in seen.items()}
@@ -145,7 +145,7 @@ def simulated(documents: int, seed: int, places: int = PLACES) -> Crowd:
     skill = rng.uniform(0.75, 0.95, len(CODED))
     rank = np.arange(1, WORDS + 1.0)
     common_words = np.cumsum(1 / rank) / (1 / rank).sum()
-    spans: list[Span] = []
+    spans: list[MarkedSpan] = []
     texts: dict[str, str] = {}
     truth: dict[str, set[Key]] = {}
     for d in range(documents):
@@ -167,7 +167,7 @@ def simulated(documents: int, seed: int, places: int = PLACES) -> Crowd:
                 last = first + size - (0 if bounds_it else 1 - 2 * (size == 1))
                 start, end = int(ends[first - 1]) + 1, int(ends[last - 1])
                 given = str(label if names_it else other)
-                spans.append(Span(name, coder, "span", start, end, given))
+                spans.append(MarkedSpan(name, coder, "span", start, end, given))
     return Crowd(Spans(tuple(spans), dict.fromkeys(texts, CODED), texts), truth)
 
 

@@ -69,14 +69,14 @@ def laps(
     place: int, gate: Any, found: Any, labels: int, coders: int, seed: int, keep: bool
 ) -> None:
     """Draw for half of the items, alone (the first of two) and beside the other, in turn."""
-    from annomodels.engines.source.held import Block
+    from annomodels.engines.source.held import OpenBlock
     from annomodels.engines.source.itemsums import Stage
     from annomodels.engines.source.jobs import Keeping, sampled
     from annomodels.engines.source.partition import cut
 
     codes = crowd(labels // 2, coders, seed + place)
     _, state = start_of(codes)
-    block = Block(cut(codes, 1).partitions[0])
+    block = OpenBlock(cut(codes, 1).partitions[0])
     known = [(state.log_prevalence, state.log_confusion)] * CHAINS
     chains = list(range(CHAINS))
     orders = [np.arange(codes.n_labels)] * CHAINS

@@ -66,7 +66,7 @@ Convention = Literal["krippendorff", "gwet", "pairs", "pairwise", "listwise"]
 Resample = Literal["auto", "items", "groups"]
 
 
-class Options(TypedDict, total=False):
+class AgreementOptions(TypedDict, total=False):
     distance: DistanceLike | None
     missing: Convention | None
     duplicates: Duplicates
@@ -83,12 +83,12 @@ class Options(TypedDict, total=False):
 def agreement(  # type: ignore[overload-overlap]
     data: Annotations,
     name: Literal["all"] | list[str] | tuple[str, ...] | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[AgreementOptions],
 ) -> AgreementPanel: ...
 
 
 @overload
-def agreement(data: Annotations, name: str, **options: Unpack[Options]) -> Agreement: ...
+def agreement(data: Annotations, name: str, **options: Unpack[AgreementOptions]) -> Agreement: ...
 
 
 def agreement(

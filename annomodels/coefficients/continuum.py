@@ -404,7 +404,7 @@ def others_there(layer: Ints, coder: Ints, pairs: tuple[Ints, Ints]) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class LabelLayer:
     """One label in all texts that two coders or more worked on."""
 
     apart: Floats  # disagreement of each text, mean over its ordered pairs of coders [text]
@@ -435,7 +435,7 @@ class Layer:
         return np.asarray(2 / (weights @ self.length) * (among + against) / pairs)
 
 
-def layer(units: Units, label: int) -> Layer:
+def layer(units: Units, label: int) -> LabelLayer:
     active = units.active.sum(axis=1)
     used = active >= 2
     rows = np.flatnonzero((units.label == label) & used[units.text])
@@ -467,7 +467,7 @@ def layer(units: Units, label: int) -> Layer:
         return sparse.csr_array((values, (code, text)), shape=(len(size), units.n_texts))
 
     held = of_gap[holds], gap_text[holds]
-    return Layer(
+    return LabelLayer(
         apart=2 * apart / np.maximum(active * (active - 1), 1),
         size=size,
         units=counted_in(of_unit, text, np.ones(len(text))),

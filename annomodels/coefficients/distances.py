@@ -219,7 +219,7 @@ class Squared(Squares):
 
 
 @dataclass(frozen=True)
-class Ordinal(Squares):
+class OrdinalDistance(Squares):
     """Krippendorff's ordinal distance: the squared proportion of labels between two labels."""
 
     # The squared difference of mid-ranks, as proportions of pairable labels; Krippendorff counts
@@ -408,7 +408,7 @@ def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool)
                 "The labels are numbers but are not in increasing order. Declare them in "
                 "increasing order, or use numbers that increase."
             )
-        return Ordinal()
+        return OrdinalDistance()
     if name == "interval":
         return Squared(name, x)
     if name == "ratio" and (x < 0).any():

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.distances import Ordinal, Squared
+from annomodels.coefficients.distances import OrdinalDistance, Squared
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS, Basis
 from annomodels.coefficients.sums import of_items, without_each_item
@@ -129,7 +129,7 @@ def linearised(basis: Basis, value: float) -> tuple[float, float]:
     if request.coefficient.expectation == "without_replacement":
         # Gwet leaves alpha's correction for n out of the error
         request = replace(request, coefficient=replace(request.coefficient, expectation="pooled"))
-    if isinstance(request.distance, Ordinal):  # which does not depend on the weights here
+    if isinstance(request.distance, OrdinalDistance):  # which does not depend on the weights here
         places = request.distance.places(np.asarray(sums.of_all @ t))
         request = replace(request, distance=Squared("ordinal", places))
     less, more = (without_each_item(request, sums, t, share) for share in (STEP, -STEP))

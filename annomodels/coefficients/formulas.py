@@ -12,12 +12,12 @@ from collections.abc import Callable
 import numpy as np
 
 from annomodels.coefficients.distances import Distance, Nominal, Squared, unit
-from annomodels.coefficients.tables import Evaluated, Tables, over
+from annomodels.coefficients.tables import Evaluated, PairTables, over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
 
-def _margins(tables: Tables) -> tuple[Floats, Floats]:
+def _margins(tables: PairTables) -> tuple[Floats, Floats]:
     """Return both coders' label proportions, shape [..., label]; means over listed pairs."""
     both = []
     for rows in (tables.left, tables.right):
@@ -26,7 +26,7 @@ def _margins(tables: Tables) -> tuple[Floats, Floats]:
     return both[0], both[1]
 
 
-def _kappa_max(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
+def _kappa_max(tables: PairTables, distance: Distance, d_o: Floats) -> Evaluated:
     one, other = _margins(tables)
     most = 1.0 - np.minimum(one, other).sum(-1)
     chance = 1.0 - (one * other).sum(-1)
@@ -34,10 +34,10 @@ def _kappa_max(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
     return Evaluated(value, most, chance)
 
 
-def _index(second: float) -> Callable[[Tables, Distance, Floats], Evaluated]:
+def _index(second: float) -> Callable[[PairTables, Distance, Floats], Evaluated]:
     """Return the prevalence index (a - d) / n or bias index (b - c) / n; NaN unless binary."""
 
-    def evaluate(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
+    def evaluate(tables: PairTables, distance: Distance, d_o: Floats) -> Evaluated:
         one, other = _margins(tables)
         nothing = np.full_like(d_o, np.nan)
         if tables.n_labels != 2:
@@ -47,7 +47,7 @@ def _index(second: float) -> Callable[[Tables, Distance, Floats], Evaluated]:
     return evaluate
 
 
-def _between_coders(tables: Tables, x: Floats) -> Floats:
+def _between_coders(tables: PairTables, x: Floats) -> Floats:
     """Return half the mean squared distance between the means of two coders."""
     left, right = tables.left.sum(-1), tables.right.sum(-1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -64,10 +64,10 @@ def _between_coders(tables: Tables, x: Floats) -> Floats:
         return np.asarray(apart / (all_together**2 - (own**2).sum(-1)))
 
 
-def _icc(name: str) -> Callable[[Tables, Distance, Floats], Evaluated]:
+def _icc(name: str) -> Callable[[PairTables, Distance, Floats], Evaluated]:
     """Return an intraclass correlation of complete items by the same coders, from mean squares."""
 
-    def evaluate(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
+    def evaluate(tables: PairTables, distance: Distance, d_o: Floats) -> Evaluated:
         if not isinstance(distance, Squared):
             raise NotApplicable(
                 f"An intraclass correlation needs the distance 'interval', not {distance.name!r}."
@@ -100,7 +100,7 @@ def _icc(name: str) -> Callable[[Tables, Distance, Floats], Evaluated]:
 
 
 ICC = ("icc_1", "icc_a1", "icc_c1", "icc_1k", "icc_ak", "icc_ck")
-STATISTICS: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {
+STATISTICS: dict[str, Callable[[PairTables, Distance, Floats], Evaluated]] = {
     "kappa_max": _kappa_max,
     "prevalence_index": _index(1.0),
     "bias_index": _index(-1.0),
@@ -117,7 +117,7 @@ def _share(weights: Floats) -> Floats:
     return over(weights, weights.sum(-1, keepdims=True))
 
 
-def observed(tables: Tables, distance: Distance) -> Floats:
+def observed(tables: PairTables, distance: Distance) -> Floats:
     """Return the mean distance of the listed pairs, shape [...]; NaN without pairs."""
     apart = distance.pairs(tables.first, tables.second, tables.pooled)
     total = tables.together.sum(-1)
@@ -125,19 +125,19 @@ def observed(tables: Tables, distance: Distance) -> Floats:
     return over(apart_total, total)
 
 
-def uniform(tables: Tables, distance: Distance) -> Floats:
+def uniform(tables: PairTables, distance: Distance) -> Floats:
     r"""Treat all q labels as equally likely (S): :math:`A_e = 1 / q`."""
     even = np.full(tables.pooled.shape, 1.0 / tables.n_labels)
     return distance.form(even, even, tables.pooled)
 
 
-def pooled(tables: Tables, distance: Distance) -> Floats:
+def pooled(tables: PairTables, distance: Distance) -> Floats:
     r"""Use one distribution for all coders (pi, K): :math:`A_e = \sum_k (n_k / N)^2`."""
     p = _share(tables.pooled)
     return distance.form(p, p, tables.pooled)
 
 
-def smoothed(tables: Tables, distance: Distance) -> Floats:
+def smoothed(tables: PairTables, distance: Distance) -> Floats:
     r"""Put a uniform prior on K's (van Oest): :math:`A_e = \sum_k ((n_k + 1) / (N + q))^2`."""
     n, q = tables.n[..., None], tables.n_labels
     keep = np.where(np.isinf(n), 1.0, n / np.where(np.isinf(n), 1.0, n + q))
@@ -145,14 +145,14 @@ def smoothed(tables: Tables, distance: Distance) -> Floats:
     return distance.form(p, p, tables.pooled)
 
 
-def without_replacement(tables: Tables, distance: Distance) -> Floats:
+def without_replacement(tables: PairTables, distance: Distance) -> Floats:
     r"""Draw two different labels (alpha): :math:`D_e = \sum_{kl} n_k n_l d_{kl} / (n (n - 1))`."""
     n = tables.n
     some = np.where(n > 1, n, np.nan)
     return np.asarray(pooled(tables, distance) / (1.0 - 1.0 / some))
 
 
-def between(tables: Tables, distance: Distance) -> Floats:
+def between(tables: PairTables, distance: Distance) -> Floats:
     r"""Use the distribution of each coder (kappa and variants): :math:`\sum P(k|a) P(k|b)`."""
     apart = distance.form(tables.left, tables.right, tables.pooled[..., None, :])
     apart = np.asarray((apart * tables.sign).sum(-1))
@@ -161,7 +161,7 @@ def between(tables: Tables, distance: Distance) -> Floats:
     return np.divide(apart, weight, out=np.full_like(apart, np.nan), where=enough)
 
 
-def gwet(tables: Tables, distance: Distance) -> Floats:
+def gwet(tables: PairTables, distance: Distance) -> Floats:
     r"""Use Gwet's probability of a random label (AC1, AC2).
 
     :math:`A_e = T_w / (q (q - 1)) \sum_k \pi_k (1 - \pi_k)`. Agreement weights are
@@ -178,7 +178,7 @@ def gwet(tables: Tables, distance: Distance) -> Floats:
     return np.asarray(none - weights / (q * (q - 1)) * (p * (1 - p)).sum(-1))
 
 
-EXPECTED: dict[str, Callable[[Tables, Distance], Floats]] = {
+EXPECTED: dict[str, Callable[[PairTables, Distance], Floats]] = {
     "uniform": uniform,
     "pooled": pooled,
     "smoothed": smoothed,
@@ -207,7 +207,7 @@ def ratio(d_o: Floats, d_e: Floats, largest: Floats) -> Evaluated:
 
 
 def evaluate_with(
-    expectation: str | None, tables: Tables, distance: Distance | None = None
+    expectation: str | None, tables: PairTables, distance: Distance | None = None
 ) -> Evaluated:
     """Evaluate a coefficient by its expected disagreement (None: observed agreement only)."""
     distance = distance or Nominal()
@@ -215,7 +215,7 @@ def evaluate_with(
 
 
 def evaluate_observed(
-    expectation: str | None, tables: Tables, distance: Distance, d_o: Floats
+    expectation: str | None, tables: PairTables, distance: Distance, d_o: Floats
 ) -> Evaluated:
     """Evaluate a coefficient from its observed disagreement; `tables` need no pairs."""
     if expectation in STATISTICS:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from annomodels.coefficients.catalogue import Coefficient, find
 from annomodels.coefficients.distances import Distance, DistanceLike, make_distance
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, over
+from annomodels.coefficients.tables import Evaluated, PairTables, fold, from_joint, over
 from annomodels.errors import NotApplicable, Verb
 from annomodels.types import Floats
 
@@ -99,7 +99,7 @@ def _metric(
     return make_distance(how, range(n_labels), x)
 
 
-def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
+def _panel(p: Floats, theta: Floats, v: Floats) -> PairTables:
     first, second = np.triu_indices(theta.shape[-1])
     margins = np.einsum("sk,sjkl->sjl", p, theta, optimize=True) * v[:, None]
     pooled = margins.sum(1)
@@ -108,7 +108,7 @@ def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
     within = weighted @ np.swapaxes(weighted, -1, -2)
     joint = np.einsum("sk,sklm->slm", p, total[..., :, None] * total[..., None, :] - within)
     rows = np.concatenate([pooled[:, None], margins], axis=1)
-    return Tables(
+    return PairTables(
         first=first,
         second=second,
         together=np.maximum(fold(joint), 0.0),
@@ -120,7 +120,7 @@ def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
     )
 
 
-def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
+def evaluate(name: str, tables: PairTables, distance: Distance | None = None) -> Evaluated:
     """Evaluate a coefficient of label-pair tables, by :data:`~.catalogue.COEFFICIENTS` name."""
     entry = find(name)
     if entry.chance:

@@ -17,8 +17,8 @@ from annomodels.coefficients.rows import (
     CONVENTIONS,
     PAIRWISE,
     Duplicates,
+    ItemRows,
     Request,
-    Rows,
     Sample,
     constant_labels,
     intra_coder,
@@ -43,13 +43,13 @@ UNFIT = ("two_coders_only", "two_labels_only", "repeats_kept")
 """Reasons that are errors if the user named the coefficient."""
 
 
-def used_items(rows: Rows, convention: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def used_items(rows: ItemRows, convention: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Select the items that count in the observed agreement."""
     r = rows.per_item
     return np.asarray(r == rows.n_coders if convention == "listwise" else r >= 2)
 
 
-def before(entry: Coefficient, rows: Rows, convention: str) -> str:
+def before(entry: Coefficient, rows: ItemRows, convention: str) -> str:
     """Return the reason that is clear before any computation, or ""."""
     if rows.n_coders < 2:
         return "one_coder"
@@ -66,7 +66,7 @@ def before(entry: Coefficient, rows: Rows, convention: str) -> str:
     return ""
 
 
-def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) -> str:
+def diagnose(entry: Coefficient, rows: ItemRows, convention: str, point: Evaluated) -> str:
     """Return the reason for the computed result, or ""."""
     used = used_items(rows, convention)
     n_units = int(used.sum()) if rows.unit is None else len(np.unique(rows.unit[used]))
@@ -123,7 +123,7 @@ def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -
     return text
 
 
-def refuse(reason: str, entry: Coefficient, rows: Rows) -> None:
+def refuse(reason: str, entry: Coefficient, rows: ItemRows) -> None:
     if reason in UNFIT:
         why = explain(reason, entry, rows.n_coders, rows.n_labels)
         raise NotApplicable(f"{entry.title}: {why}")
@@ -136,7 +136,7 @@ COUNTED = ("nominal", "ordinal")
 
 def data_notes(
     data: Annotations,
-    rows: Rows,
+    rows: ItemRows,
     sample: Sample,
     requests: Sequence[Request],
     duplicates: Duplicates,
@@ -176,7 +176,7 @@ def resampled(data: Annotations) -> str:
     return f"items, since {groups} groups of items (such as documents or batches) are too few"
 
 
-def unit_notes(data: Annotations, rows: Rows) -> list[Note]:
+def unit_notes(data: Annotations, rows: ItemRows) -> list[Note]:
     """Note whether groups or items are resampled, if the data have groups."""
     n = n_groups(data)
     if rows.unit is not None:
@@ -194,7 +194,7 @@ def repeats_note(
     return say(code, n=data.repeats, what=what, share=share, pairs=pairs)
 
 
-def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[Note]:
+def interval_warnings(rows: ItemRows, labels: Sequence[Hashable]) -> list[Note]:
     """Note if data are too few for tested coverage (benchmarks/coverage_agreement.py)."""
     # Label counts are observed, not expected, so warnings start early; rarity needs labels.
     used = used_items(rows, "")

@@ -91,7 +91,7 @@ MOST_MEETINGS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ItemRows:
     """Labels as codes, sorted by item, with a count for each item."""
 
     item: Ints  # codes [annotation]
@@ -162,7 +162,7 @@ def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
     return data.replace(label=recode[data.label], labels=declared, declared=True, gold=gold)
 
 
-def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = False) -> Rows:
+def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = False) -> ItemRows:
     """Resolve repeats; the rows keep one item per item of the data."""
     if duplicates not in get_args(Duplicates):
         raise NotApplicable(
@@ -183,7 +183,7 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
     unit = None
     if groups and data.group is not None:
         unit = np.unique(data.group, return_inverse=True)[1].astype(np.int64)
-    return Rows(
+    return ItemRows(
         item=data.item.astype(np.int64),
         coder=data.coder.astype(np.int64),
         label=data.label.astype(np.int64),
@@ -195,7 +195,7 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
     )
 
 
-def collapse(rows: Rows) -> Rows:
+def collapse(rows: ItemRows) -> ItemRows:
     """Merge items with equal labels by the same coders, and count them."""
     # 3,869 X-rays by five dentists are 32 different items. Not in a crowd, where few items
     # are equal, nor if groups are resampled.
@@ -221,7 +221,7 @@ def collapse(rows: Rows) -> Rows:
     )
 
 
-def restrict(rows: Rows, kept: Bools, items: bool = False) -> Rows:
+def restrict(rows: ItemRows, kept: Bools, items: bool = False) -> ItemRows:
     """Keep some annotations with their coders, and all items or only theirs."""
     coders, coder = np.unique(rows.coder[kept], return_inverse=True)
     found = dataclasses.replace(
@@ -235,7 +235,7 @@ def restrict(rows: Rows, kept: Bools, items: bool = False) -> Rows:
     )
 
 
-def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
+def _marks(rows: ItemRows, items: Ints) -> NDArray[np.uint64]:
     """Hash items: equal items always collide, others with probability 2 to the -64."""
     rng = np.random.default_rng(1979)
     by_coder, by_label = (
@@ -272,7 +272,7 @@ def constant_labels(coder: Ints, label: Ints, n_coders: int) -> Ints:
     return np.where(low == high, low, -1)
 
 
-def label_counts(rows: Rows) -> tuple[Ints, Ints, Ints, Ints]:
+def label_counts(rows: ItemRows) -> tuple[Ints, Ints, Ints, Ints]:
     """Count each item's labels: item, label and count of each cell; start of each item."""
     cell, times = np.unique(rows.item * rows.n_labels + rows.label, return_counts=True)
     item, label = np.divmod(cell, rows.n_labels)
@@ -304,7 +304,7 @@ class Meetings(NamedTuple):
     second: Ints
 
 
-def meetings(rows: Rows, complete_only: bool = False) -> Meetings:
+def meetings(rows: ItemRows, complete_only: bool = False) -> Meetings:
     r = rows.per_item
     if (r * (r - 1) // 2).sum() > MOST_MEETINGS:
         raise NotApplicable(
@@ -331,7 +331,7 @@ CHANCE_LABELS = 1_500_000
 MOST_TIMES = 2
 
 
-def chance_items(rows: Rows) -> Rows:
+def chance_items(rows: ItemRows) -> ItemRows:
     # Jeffreys' prior, from the table of two coders and two labels to any number of both: half an
     # item for each label on which all agree (at most two in total), and one of disagreement.
     # Without the first ones, a sample without the rare label implies that it does not occur.
@@ -362,7 +362,7 @@ def chance_items(rows: Rows) -> Rows:
     return collapse(_joined(agreed, disagreed, disagreed.times))
 
 
-def _joined(rows: Rows, more: Rows, times: Floats) -> Rows:
+def _joined(rows: ItemRows, more: ItemRows, times: Floats) -> ItemRows:
     """Append rows, with the number of items that each represents."""
     return dataclasses.replace(
         rows,
@@ -375,13 +375,13 @@ def _joined(rows: Rows, more: Rows, times: Floats) -> Rows:
     )
 
 
-def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float) -> Rows:
+def _rows(rows: ItemRows, item: Ints, coder: Ints, label: Ints, weight: float) -> ItemRows:
     """Build rows whose items share a total weight."""
     n = int(item[-1]) + 1
-    return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, np.full(n, weight / n))
+    return ItemRows(item, coder, label, n, rows.n_coders, rows.n_labels, np.full(n, weight / n))
 
 
-def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
+def _donors(rows: ItemRows, n: int, rng: np.random.Generator) -> Ints | None:
     """Choose items of a crowd whose coders label the chance items; None in a panel."""
     # If the chance items of a panel also lacked labels, each pair of coders would share only
     # some of them, and the prior of their kappa would be too weak.
@@ -392,7 +392,7 @@ def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
     return None if rows.is_panel else np.asarray(chosen)
 
 
-def _labeled(rows: Rows, donors: Ints | None, n: int) -> tuple[Ints, Ints]:
+def _labeled(rows: ItemRows, donors: Ints | None, n: int) -> tuple[Ints, Ints]:
     """Return the chance item and coder of each label."""
     if donors is None:
         return np.repeat(np.arange(n), rows.n_coders), np.tile(np.arange(rows.n_coders), n)
@@ -422,7 +422,7 @@ MEMORY = 1_500_000
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    rows: Rows  # the items of the data, then the chance items
+    rows: ItemRows  # the items of the data, then the chance items
     point: Floats  # weights that give the classical value, 0 for chance items [item]
     shape: Floats  # shape of the Gamma weight of each unit [unit]
     unit: Ints  # unit of each item [item]
@@ -456,7 +456,7 @@ class Sample:
                 yield (some[self.unit] if self.documents else np.ascontiguousarray(some)).T
 
 
-def make_sample(rows: Rows, drawn: bool = True) -> Sample:
+def make_sample(rows: ItemRows, drawn: bool = True) -> Sample:
     real = rows.n_items
     by_unit = rows.unit is not None
     if rows.unit is None:
@@ -513,7 +513,7 @@ class Request:
 @dataclass(frozen=True, eq=False)
 class Basis:
     data: Annotations  # annotations, with the label set in use
-    rows: Rows  # the same, with repeats resolved
+    rows: ItemRows  # the same, with repeats resolved
     sample: Sample  # items and the distribution of their weights
     request: Request
     draws: int  # number of draws and their seed

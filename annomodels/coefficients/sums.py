@@ -20,8 +20,8 @@ from annomodels.coefficients.formulas import ICC, evaluate_observed, observed, r
 from annomodels.coefficients.rows import (
     CONVENTIONS,
     Convention,
+    ItemRows,
     Request,
-    Rows,
     Sample,
     label_counts,
     meetings,
@@ -29,7 +29,7 @@ from annomodels.coefficients.rows import (
     restrict,
     within_items,
 )
-from annomodels.coefficients.tables import Evaluated, Tables, over
+from annomodels.coefficients.tables import Evaluated, PairTables, over
 from annomodels.errors import NotApplicable
 from annomodels.types import AnyArray, Bools, Floats, Ints
 
@@ -165,7 +165,7 @@ class Sums:
         parts = () if self.size is None else (self.size,)
         return np.asarray((matrix @ weights.T).T).reshape((*weights.shape[:-1], *parts, *shape))
 
-    def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
+    def tables(self, weights: Floats, by_coder: bool = True) -> PairTables:
         """Return the tables of each part, listing the label pairs of all data."""
         if self.even:
             return self._mean(weights)
@@ -190,7 +190,7 @@ class Sums:
             together = (matrix @ weights.T).T
         else:
             first, second, together = NONE, NONE, np.zeros((*pooled.shape[:-1], 0))
-        return Tables(first, second, together, pooled, left, right, sign, n)
+        return PairTables(first, second, together, pooled, left, right, sign, n)
 
     def _by_coder(self, weights: Floats) -> Floats:
         own = self.times(self.of_coders, weights, self.n_coders, self.n_labels)
@@ -198,7 +198,7 @@ class Sums:
             own = over(own, own.sum(-1, keepdims=True), 0.0)
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
 
-    def _mean(self, weights: Floats) -> Tables:
+    def _mean(self, weights: Floats) -> PairTables:
         """Return tables in which all parts have equal weight."""
         k = self.n_labels
         left, right = (self.times(side, weights, k) for side in self.sides)
@@ -207,7 +207,7 @@ class Sums:
         adding, first, second = self._unordered
         cells = (matrix @ weights.T).T * scale[..., owner]
         left, right = left * scale[..., None], right * scale[..., None]
-        return Tables(
+        return PairTables(
             first,
             second,
             together=np.asarray((adding @ cells.T).T),
@@ -218,7 +218,7 @@ class Sums:
             n=np.asarray((self.numbers @ weights.T).T)[..., 0],
         )
 
-    def observed(self, weights: Floats, distance: Distance, tables: Tables) -> Floats:
+    def observed(self, weights: Floats, distance: Distance, tables: PairTables) -> Floats:
         """Return the mean pair distance of each part, [..., item] -> [..., part]."""
         if self.even or self.size is None:
             return observed(tables, distance)
@@ -245,7 +245,7 @@ class Sums:
         weights: Floats,
         request: Request,
         distance: Distance | None = None,
-        tables: Tables | None = None,
+        tables: PairTables | None = None,
     ) -> Evaluated:
         """Evaluate a coefficient of each part; `distance` is of nodes, if summed."""
         entry, distance = request.coefficient, distance or request.distance
@@ -279,19 +279,19 @@ def left_over(whole: Floats, part: Floats) -> Floats:
     return np.where(left > ROUNDING * np.abs(whole), left, 0.0)
 
 
-def item_weights(rows: Rows, convention: Convention, of: Callable[[Floats], Floats]) -> Floats:
+def item_weights(rows: ItemRows, convention: Convention, of: Callable[[Floats], Floats]) -> Floats:
     """Return item weights by number of labels; with listwise 0 if one is missing."""
     r = rows.per_item.astype(float)
     complete = r == rows.n_coders
     return np.where(complete, of(r), 0.0) if convention.name == "listwise" else of(r)
 
 
-def pairable_labels(rows: Rows, convention: Convention) -> Entries:
+def pairable_labels(rows: ItemRows, convention: Convention) -> Entries:
     number = item_weights(rows, convention, lambda r: np.where(r >= 2, r, 0.0))
     return numbers(np.zeros(rows.n_items, dtype=np.int64), np.arange(rows.n_items), number)
 
 
-def of_items(rows: Rows, convention: Convention, values: Floats | None = None) -> Sums:
+def of_items(rows: ItemRows, convention: Convention, values: Floats | None = None) -> Sums:
     """Collect all data; with label `values`, three nodes represent the labels."""
     ways = item_weights(rows, convention, convention.pair)
     coder, label, item, each = rows.coder, rows.label, rows.item, np.ones(len(rows.item))
@@ -319,7 +319,7 @@ def of_items(rows: Rows, convention: Convention, values: Floats | None = None) -
     )
 
 
-def _label_pairs(rows: Rows, ways: Floats) -> Entries:
+def _label_pairs(rows: ItemRows, ways: Floats) -> Entries:
     """Return the label pairs of each item, both orders combined."""
     item, label, times, _ = label_counts(rows)
     a, b = within_items(item, rows.n_items)
@@ -342,7 +342,7 @@ def _nodes(values: Floats) -> Floats:
     return np.stack([z * (z - 1) / 2, 1 - z * z, z * (z + 1) / 2], axis=1)
 
 
-def _node_pairs(rows: Rows, nodes: Floats, ways: Floats) -> Entries:
+def _node_pairs(rows: ItemRows, nodes: Floats, ways: Floats) -> Entries:
     def summed(each: Floats) -> Floats:
         return np.bincount(rows.item, weights=each, minlength=rows.n_items)
 
@@ -367,7 +367,7 @@ def nodes_for(distance: Distance, expectation: str | None) -> Squared | None:
     return Squared(distance.name, np.array([low, (low + high) / 2, high]))
 
 
-def by_coder_pair(rows: Rows, complete_only: bool) -> tuple[Sums, Ints]:
+def by_coder_pair(rows: ItemRows, complete_only: bool) -> tuple[Sums, Ints]:
     """Collect each pair of coders who share an item, and the two coders as one integer."""
     met = meetings(rows, complete_only)
     ones = np.ones(len(met.item))
@@ -388,7 +388,7 @@ def chosen(sums: Sums, place: Ints, size: int) -> Sums:
     )
 
 
-def by_coder(rows: Rows, convention: Convention) -> Sums:
+def by_coder(rows: ItemRows, convention: Convention) -> Sums:
     """Collect the labels of each coder, paired with the other labels of their items."""
     # annotations with each distinct label by others on the item, and its count
     _, label, times, starts = label_counts(rows)
@@ -439,7 +439,7 @@ def without(
     )
 
 
-def without_coders(rows: Rows, convention: Convention, whole: Sums) -> Sums:
+def without_coders(rows: ItemRows, convention: Convention, whole: Sums) -> Sums:
     """Collect the data without each coder, from that coder's items."""
     at, owner = ranges(rows.starts[rows.item], rows.per_item[rows.item])
     every = dataclasses.replace(
@@ -486,7 +486,7 @@ def without_each_item(request: Request, sums: Sums, weights: Floats, share: floa
 MOST_CELLS = 20_000_000
 
 
-def all_pairs(rows: Rows, request: Request) -> Sums:
+def all_pairs(rows: ItemRows, request: Request) -> Sums:
     """Collect each pair of coders, if all fit into memory at once."""
     pairs, names = by_coder_pair(rows, request.convention == "listwise")
     size, k = len(names), rows.n_labels
@@ -498,13 +498,13 @@ def all_pairs(rows: Rows, request: Request) -> Sums:
     return pairs
 
 
-def pairwise(rows: Rows, request: Request) -> Sums:
+def pairwise(rows: ItemRows, request: Request) -> Sums:
     """Collect pairs of coders with a shared item, with equal weights."""
     number = pairable_labels(rows, CONVENTIONS["krippendorff"])
     return replace(all_pairs(rows, request), even=True, number=number)
 
 
-def item_chances(rows: Rows, request: Request) -> Floats:
+def item_chances(rows: ItemRows, request: Request) -> Floats:
     """Return pairs, disagreeing pairs, and those expected by chance, shape [item, 3]."""
     # S with a separate chance level p_i for every item is (A_o - A_e) / (1 - A_e), A_e the mean of
     # the p_i, each item weighted as in A_o. Chance items take the mean chance level.
@@ -521,7 +521,7 @@ def item_chances(rows: Rows, request: Request) -> Floats:
 class Statistics:
     """Linear statistics that some requests need, computed once."""
 
-    def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
+    def __init__(self, rows: ItemRows, requests: Sequence[Request]) -> None:
         self.rows = rows
         self.requests = requests
         self.items: dict[int, Floats] = {}  # by request

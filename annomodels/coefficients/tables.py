@@ -35,7 +35,7 @@ class Evaluated(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class PairTables:
     """Weights of label pairs and labels, with any leading batch dimensions."""
 
     # Data give counts, a bootstrap draw weighted counts, and a fitted model probabilities.
@@ -79,7 +79,7 @@ def from_joint(
     joint: ArrayLike | Sequence[ArrayLike],
     weights: ArrayLike | None = None,
     n: ArrayLike = np.inf,
-) -> Tables:
+) -> PairTables:
     if isinstance(joint, (list, tuple)) and np.ndim(joint[0]) >= 2:
         pairs = [np.asarray(table, dtype=float) for table in joint]
     else:
@@ -89,7 +89,7 @@ def from_joint(
     tables = np.stack([t / t.sum((-1, -2), keepdims=True) for t in pairs], axis=-3)
     mean = (tables * share[:, None, None]).sum(-3)
     first, second = np.triu_indices(mean.shape[-1])
-    return Tables(
+    return PairTables(
         first=first,
         second=second,
         together=fold(mean),

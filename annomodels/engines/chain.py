@@ -7,9 +7,9 @@ from typing import cast
 
 import numpy as np
 
-from annomodels.engines.item_parameters import Counted, ItemParameters
+from annomodels.engines.item_parameters import ItemParameters, PassCounts
 from annomodels.engines.kept import DrawStore, Trace, canonical_order
-from annomodels.engines.source.held import Block
+from annomodels.engines.source.held import OpenBlock
 from annomodels.engines.source.itemsums import ItemSums, Stage
 from annomodels.engines.source.jobs import Parameters, parameters_of
 from annomodels.models.base import State
@@ -91,7 +91,7 @@ class Chain:
         self,
         kept: DrawStore | None,
         counts: AnyArray,
-        counted: Counted,
+        counted: PassCounts,
         log_likelihood: float,
         warming: bool,
     ) -> None:
@@ -122,7 +122,7 @@ class Chain:
         kept.note(log_likelihood, log_likelihood, bool((order != self.identity).any()))
 
     def run(
-        self, block: Block, end: int, thin: int, kept: DrawStore | None, sums: ItemSums | None
+        self, block: OpenBlock, end: int, thin: int, kept: DrawStore | None, sums: ItemSums | None
     ) -> None:
         """Run iterations up to `end` over all items, which are in one local block."""
         # Every thin-th draw is stored and added to the item sums. Item states have parameters

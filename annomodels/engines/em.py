@@ -18,7 +18,7 @@ from annomodels.engines.kept import alike, canonical_order
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
 from annomodels.engines.source.jobs import parameters_of, weighed
-from annomodels.engines.source.partition import Source, cut
+from annomodels.engines.source.partition import ItemSource, cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import (
     expectation_of,
@@ -74,7 +74,7 @@ class _Census:
     """Climbs from many starts, and their modes."""
 
     def __init__(
-        self, model: ConjugateModel, source: Source, settings: Settings, clock: Clock
+        self, model: ConjugateModel, source: ItemSource, settings: Settings, clock: Clock
     ) -> None:
         self.model, self.source, self.settings, self.clock = model, source, settings, clock
         self.interrupts = Interrupts(True)

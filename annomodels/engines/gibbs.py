@@ -30,7 +30,7 @@ from annomodels.models.mixtures.state_model import coders_of
 
 if TYPE_CHECKING:
     from annomodels.engines.source.disk import LabelsOnDisk
-    from annomodels.engines.source.partition import Source
+    from annomodels.engines.source.partition import ItemSource
     from annomodels.executors.team import Team
     from annomodels.models.mixtures.state_model import StateModel
 
@@ -55,7 +55,7 @@ def source_of(
     data: Annotations | LabelsOnDisk,
     settings: Settings,
     crew: Team,
-) -> Source:
+) -> ItemSource:
     """Return the items in one part per available thread, or the blocks of a scan."""
     if not isinstance(data, Annotations):
         from annomodels.engines.source.disk import opened
@@ -88,7 +88,7 @@ def _spare(codes: Encoded, settings: Settings) -> int:
 
 
 def sample(
-    model: ConjugateModel | StateModel, source: Source, settings: Settings, crew: Team
+    model: ConjugateModel | StateModel, source: ItemSource, settings: Settings, crew: Team
 ) -> RawResult:
     """Sample a model on the partitions of a source."""
     from annomodels.engines.source.spread import Spread

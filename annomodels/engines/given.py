@@ -29,7 +29,7 @@ def state_of(values: Mapping[str, Floats]) -> State:
 
 def given_by(model: Model, values: Mapping[str, AnyArray], kind: Ints | None = None) -> Given:
     """Return one draw of the result variables in the layout of a pass; `kind` is per item."""
-    from annomodels.kernels.passes import States, chances
+    from annomodels.kernels.passes import StateLayout, chances
 
     exact = {name: np.asarray(value, dtype=float) for name, value in values.items()}
     found = model.states({name: value[None] for name, value in exact.items()})
@@ -46,7 +46,7 @@ def given_by(model: Model, values: Mapping[str, AnyArray], kind: Ints | None = N
     # rows of labels are drawn only if labels are counted, which is not done here
     no_rows = np.zeros(0, dtype=np.int64)
     of_states = np.array(numbers).reshape(-1, table.shape[1])
-    states = States(truth, no_rows, truth, table, of_states, SMALLEST)
+    states = StateLayout(truth, no_rows, truth, table, of_states, SMALLEST)
     return np.maximum(share, SMALLEST), table, None, states
 
 

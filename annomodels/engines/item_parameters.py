@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class PassCounts:
     """Counts of a pass over the items, other than those of the coders' rows."""
 
     extra: Ints  # labels by additional row, shape [cell, row]
@@ -48,7 +48,7 @@ class ItemParameters:
 
     def given(self, state: State) -> Given:
         """Return the parameters of coders and items in the layout of a pass."""
-        from annomodels.kernels.passes import States
+        from annomodels.kernels.passes import StateLayout
 
         layout, model = self.layout, self.model
         confusion = np.exp(state.log_confusion).transpose(0, 2, 1)
@@ -59,7 +59,7 @@ class ItemParameters:
         # a state may rule a label out; a floor keeps its logarithm finite, as in the PyMC model
         table = np.maximum(np.einsum("cr,sr->cs", rows, layout.mix), SMALLEST)
         truth = np.ascontiguousarray(model.truth_of(layout, self.values))
-        states = States(truth, self.only, layout.mix, rows, self.numbers, SMALLEST)
+        states = StateLayout(truth, self.only, layout.mix, rows, self.numbers, SMALLEST)
         return np.asarray(share), table, None, states
 
     def by_class(self, sizes: Ints) -> Ints:
@@ -67,7 +67,7 @@ class ItemParameters:
         base, k = self.layout.base, self.layout.n_perceived
         return np.bincount(base[base >= 0], sizes[base >= 0], minlength=k).astype(np.int64)
 
-    def draw(self, counted: Counted, key: int, iteration: int) -> None:
+    def draw(self, counted: PassCounts, key: int, iteration: int) -> None:
         """Draw all variables given the counts."""
         if not self.alphas:  # a generator reads system entropy even if it has a key
             return
@@ -78,7 +78,7 @@ class ItemParameters:
             shape = np.maximum(shape, 1e-300)
             self.values[name] = shape / shape.sum(axis=-1, keepdims=True)
 
-    def counts_of(self, name: str, counted: Counted, rng: np.random.Generator) -> AnyArray:
+    def counts_of(self, name: str, counted: PassCounts, rng: np.random.Generator) -> AnyArray:
         """Return the counts that update one of the variables."""
         layout = self.layout
         for factor in layout.factors:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import ndtri
 
-from annomodels.engines.source.stacked import Layer
+from annomodels.engines.source.stacked import EffectDraws
 from annomodels.models.mixtures.stack import Dependence, Stack, flat_of
 from annomodels.types import Floats, Ints
 
@@ -26,7 +26,7 @@ def draw_layer(
     dependence: Dependence,
     seed: int,
     n_items: int | None = None,
-) -> Layer:
+) -> EffectDraws:
     """Draw the layer given the known truth [item], or from its prior if none is known."""
     n_labels = log_q.shape[1]
     n = max(FEWEST, min(LAYERS, MOST_CELLS // ((n_items or len(log_q)) * n_labels))) // 2 * 2
@@ -53,7 +53,7 @@ def draw_layer(
         nothing = rng.permutation(n)
         share = np.where(nothing < NOTHING * n, 1.0, rng.random(n))
         unknown = share[:, None] * flat_of(dependence, n_labels, rng.random(n))
-    return Layer(sharpness, unknown, tilt)
+    return EffectDraws(sharpness, unknown, tilt)
 
 
 def log_truth(

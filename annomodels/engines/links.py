@@ -22,7 +22,7 @@ BATCHES = 10
 
 
 @dataclass(frozen=True)
-class Draws:
+class LinkDraws:
     """Draws of the sampler with leading dimensions [chain, draw]."""
 
     # p_batches: P(true), means over batches of draws, [chain, batch, candidate]; p_number: P(no,
@@ -36,7 +36,7 @@ class Draws:
     stats: dict[str, AnyArray] = field(default_factory=dict)
 
 
-Sampler = Callable[[PairModel, Candidates, Settings], Draws]
+Sampler = Callable[[PairModel, Candidates, Settings], LinkDraws]
 
 
 def run_gibbs(model: PairModel, data: Candidates, settings: Settings) -> RawResult:
@@ -95,7 +95,7 @@ def log_likelihood(model: PairModel, codes: Candidates, values: PairValues) -> t
     return float(total), p
 
 
-def gibbs(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
+def gibbs(model: PairModel, codes: Candidates, settings: Settings) -> LinkDraws:
     """Draw truths, populations, rates and prevalence in turn; chains start from prior draws."""
     from annomodels.kernels.decisions import iterate
 
@@ -142,10 +142,10 @@ def gibbs(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
     p = np.stack([p_sum[: len(lengths)] / lengths[:, None] for p_sum, _ in sums])
     number = np.mean([number / n for _, number in sums], axis=0)
     attrs = {"engine": "gibbs", "stopped": stopped or hurried}
-    return Draws(values, likelihood, p, number, attrs)
+    return LinkDraws(values, likelihood, p, number, attrs)
 
 
-def nuts(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
+def nuts(model: PairModel, codes: Candidates, settings: Settings) -> LinkDraws:
     """Sample the PyMC model with nutpie, then compute P(true) under each draw."""
     from annomodels.engines.pymc.compiled import compiled
     from annomodels.engines.pymc.nuts import bound_concentrations, sample
@@ -173,4 +173,4 @@ def nuts(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
     p_batches /= lengths[:, None]
     attrs = {"engine": "nuts", "stopped": stopped}
     stats = {"diverging": diverging}
-    return Draws(values, likelihood, p_batches, number / likelihood.size, attrs, stats)
+    return LinkDraws(values, likelihood, p_batches, number / likelihood.size, attrs, stats)

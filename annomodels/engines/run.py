@@ -20,10 +20,10 @@ import numpy as np
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.engines.chain import Chain
-from annomodels.engines.item_parameters import Counted
+from annomodels.engines.item_parameters import PassCounts
 from annomodels.engines.kept import DrawStore, traced, watched_of
 from annomodels.engines.settings import SLICE_SECONDS, Clock, Interrupts, Settings, in_slices
-from annomodels.engines.source.held import Block
+from annomodels.engines.source.held import OpenBlock
 from annomodels.engines.source.itemsums import Stage, with_room
 from annomodels.engines.source.jobs import Keeping, items, sampled
 from annomodels.engines.source.spread import Spread
@@ -287,7 +287,7 @@ class Run:
             chain.run(block, min(ends[n], chain.iteration + at_once), thin, room, sums)
 
     @property
-    def block_of_many(self) -> Block | None:
+    def block_of_many(self) -> OpenBlock | None:
         """Block of all items, if a call can run many iterations of a chain."""
         one = self.spread.alone and self.chains[0].own is None
         return self.spread.block(0) if one else None
@@ -322,7 +322,7 @@ class Run:
             chain, room = self.chains[n], None if kept is None else kept[n]
             if room is not None and room.trace is not None:
                 room.trace.note(chain.state)
-            more = Counted(*(values[place] for values in counted))
+            more = PassCounts(*(values[place] for values in counted))
             warming, log_likelihood = room is None, float(found[place])
             chain.take(room if keep else None, counts[place], more, log_likelihood, warming)
 

@@ -26,10 +26,10 @@ from annomodels.engines.kept import DrawStore, add_priors
 from annomodels.engines.layer import draw_layer
 from annomodels.engines.run import chain_keys, room_for
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.engines.source.partition import Source, alike
+from annomodels.engines.source.partition import ItemSource, alike
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.stacked import (
-    Layer,
+    EffectDraws,
     believed,
     correlated,
     mixed,
@@ -85,7 +85,7 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     return result
 
 
-def _first_labels(source: Source) -> Coded:
+def _first_labels(source: ItemSource) -> Coded:
     """Return the labels of the first items of a scan, for detecting copies and noise."""
     item: list[Ints] = []
     row: list[Ints] = []
@@ -110,7 +110,7 @@ def _first_labels(source: Source) -> Coded:
 
 
 def _stacked(
-    stack: Stack, spread: Spread, source: Source, about: Dependence, settings: Settings
+    stack: Stack, spread: Spread, source: ItemSource, about: Dependence, settings: Settings
 ) -> RawResult:
     clock = Clock(settings.time_limit)
     with Interrupts(True) as interrupts:
@@ -213,7 +213,12 @@ class _Coders:
     """Draws of prevalence, coders and population, each given one draw of all truths."""
 
     def __init__(
-        self, stack: Stack, spread: Spread, source: Source, layer: Layer, settings: Settings
+        self,
+        stack: Stack,
+        spread: Spread,
+        source: ItemSource,
+        layer: EffectDraws,
+        settings: Settings,
     ) -> None:
         self.stack, self.spread, self.source = stack, spread, source
         self.layer, self.settings = layer, settings

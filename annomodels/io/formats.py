@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.errors import AnnotationError, Option
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.rows import Rows, read_rows
+from annomodels.io.tools.rows import ToolRows, read_rows
 
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
@@ -31,7 +31,7 @@ class Format:
     home: str = ""
     read: bool = True
     spans: bool = False
-    rows: Rows | None = None  # if each row is a judgment
+    rows: ToolRows | None = None  # if each row is a judgment
     shapes: tuple[str, ...] = ()  # possible input shapes; for others the reader is not loaded
 
     def fits(self, source: Source, options: Options) -> bool:
@@ -80,7 +80,7 @@ def _formats() -> Iterator[Format]:
             shapes = tuple(about.get("shapes", ()))
             yield Format(name, *known, about["reader"], labels, spans, shapes=shapes)
         else:
-            yield Format(name, *known, rows=Rows.of(about))
+            yield Format(name, *known, rows=ToolRows.of(about))
 
 
 FORMATS = tuple(_formats())

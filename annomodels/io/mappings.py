@@ -120,7 +120,7 @@ _WIDEST = 4  # maximum columns that identify an item together if none is given
 
 
 @dataclass(frozen=True)
-class Rows:
+class NumberedRows:
     """Numbered rows of a table next to the data; the first row is the header."""
 
     source: str
@@ -161,7 +161,7 @@ class Rows:
         return "", [Problem(what, self.source, remedy)]
 
 
-def rows_of(given: object, name: str = "audit") -> Rows:
+def rows_of(given: object, name: str = "audit") -> NumberedRows:
     """Read the rows of a delimited text, an Excel sheet or a data frame."""
     if hasattr(given, "columns"):
         from annomodels.io.tables.workbooks import frame_table
@@ -171,15 +171,15 @@ def rows_of(given: object, name: str = "audit") -> Rows:
             ["" if is_blank(c) else label_text(c) for c in row]
             for row in zip(*table.columns.values(), strict=True)
         ]
-        return Rows(name, list(enumerate([[*table.header], *texts], 1)))
+        return NumberedRows(name, list(enumerate([[*table.header], *texts], 1)))
     source = Source(cast("str", given))
     with guarded(source.name):
         read = source.rows
         rows = [(n, row) for n, row in zip(read.lines, read.rows, strict=True) if any(row)]
-    return Rows(source.name, rows)
+    return NumberedRows(source.name, rows)
 
 
-def _filled(path: str | os.PathLike[str]) -> Rows:
+def _filled(path: str | os.PathLike[str]) -> NumberedRows:
     table = rows_of(path)
     if not table.rows:
         remedy = "Write a table with a header, one row for each item (CSV, TSV)."
@@ -224,7 +224,7 @@ def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[st
     return found
 
 
-def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
+def _pairs(table: NumberedRows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
     """Return item and true label of each row, and a name for the label column."""
     header = table.header
     coder = matched(header)["coder"]

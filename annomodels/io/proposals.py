@@ -56,7 +56,7 @@ from annomodels.io.words import (
     SUMS,
     SYSTEM,
     WRITTEN,
-    Column,
+    NamedColumn,
     is_asked,
     is_derived,
 )
@@ -175,7 +175,9 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     summed = [one.name for one in every if one.has(STATISTICS) and all_numbers(one.filled)]
     marked = [one.name for one in every if one.holds_marks]
     if len(values) == len(table) == 1:
-        inner = [key for key in keys_of(values, 3) if Column(key.split(".")[-1], ()).has(CODER)]
+        inner = [
+            key for key in keys_of(values, 3) if NamedColumn(key.split(".")[-1], ()).has(CODER)
+        ]
         named = f"only {inner[0]!r} is named after coders" if inner else "no key names coders"
         return f"The JSON is one object, not a list of records, and {named}.", _export()
     if len(every) >= _MANY_COLUMNS and len(every) > 5 * len(table):
@@ -193,7 +195,7 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     if len(places := places_in(table.header)) > 1:
         what = f"Columns {some(places.values())} hold places in a text, so the item is the text."
         return what, ""
-    sure = any(Column(name, ()).has(AGREEMENT) for name in summed)
+    sure = any(NamedColumn(name, ()).has(AGREEMENT) for name in summed)
     if (sure or len(summed) > 1) and not any(one.distinct > 1 for one in called):
         what = f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
         return what, _export()
@@ -202,7 +204,7 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     deep = [one.name for one in every if one.filled and not one.is_plain]
     deep += [one.name for one in lists if one.is_plain]
     within = [path for value in values[:_LOOKED_INTO] for path in paths_in(value)]
-    within = [path for path in within if Column(path.split(".")[-1], ()).has(CODER)]
+    within = [path for path in within if NamedColumn(path.split(".")[-1], ()).has(CODER)]
     if not called and within:
         what = f"The coders are named inside lists or objects, as in {within[0]!r}."
         return what, "Write one record for each label, with its item, coder and label."
@@ -219,7 +221,7 @@ def _lacking(source: Source, failed: Sequence[str]) -> tuple[str, str]:
     return _beside(columns, who[0], failed) if who else "", ""
 
 
-def _beside(columns: Sequence[Column], coder: Column, failed: Sequence[str]) -> str:
+def _beside(columns: Sequence[NamedColumn], coder: NamedColumn, failed: Sequence[str]) -> str:
     """Name what a column of coders lacks: shared items, one row for each of them, or labels."""
     what = f"Column {coder.name!r} seems to name coders"
     other = f"{what}, but no columns seem to hold labels of the same item by several coders."
@@ -252,7 +254,7 @@ def _export() -> str:
     )
 
 
-def _summary(columns: Sequence[Column]) -> str:
+def _summary(columns: Sequence[NamedColumn]) -> str:
     for one in columns:
         if one.has(SUMS) or is_derived(one.name):
             return f"Column {one.name!r} seems to sum up the labels of several."
@@ -370,7 +372,7 @@ def _about_items(data: Data) -> bool:
 def _told(data: Data) -> float:
     """Return the information about a label in the item's other labels, for the first question."""
     one = _first(data)
-    labels = Column("", [str(one.labels[label]) for label in one.label])
+    labels = NamedColumn("", [str(one.labels[label]) for label in one.label])
     item, coder = one.item.astype(np.int64), one.coder.astype(np.int64)
     return gain(item, coder, classes(labels, np.arange(len(one))))
 
@@ -416,20 +418,20 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
         yield from one.options(said)
 
 
-def _in_cells(columns: Sequence[Column]) -> Iterator[dict[str, object]]:
+def _in_cells(columns: Sequence[NamedColumn]) -> Iterator[dict[str, object]]:
     for one in columns:
         name, cells = one.name, one.filled
         held: Any = cells if cells and isinstance(cells[0], (list, dict)) else ()
         keys = [k for c in held for k in keys_of(c if isinstance(c, list) else [c], 1)]
         judges = one.has(CODER | JUDGES)
         if cells and all(is_list_of(cell, dict) for cell in cells):
-            who = [k for k in dict.fromkeys(keys) if Column(k, ()).has(CODER)]
-            who += [k for k in dict.fromkeys(keys) if judges and Column(k, ()).has(SYSTEM)]
+            who = [k for k in dict.fromkeys(keys) if NamedColumn(k, ()).has(CODER)]
+            who += [k for k in dict.fromkeys(keys) if judges and NamedColumn(k, ()).has(SYSTEM)]
             for key in who[:1]:
                 yield {"label": name, "coder": key}
         elif cells and all(isinstance(cell, dict) and cell for cell in cells):
             shown = [key for key, n in Counter(keys).items() if 2 * n > len(cells)]
-            votes = [Column("", [cell.get(key) for cell in held]) for key in shown[:_COMPARED]]
+            votes = [NamedColumn("", [cell.get(key) for cell in held]) for key in shown[:_COMPARED]]
             plain = not any(is_asked(key) for key in shown)
             if len(shown) > 1 and plain and (judges or agree(votes) >= SURE_GAIN):
                 yield {"label": name}
@@ -437,11 +439,11 @@ def _in_cells(columns: Sequence[Column]) -> Iterator[dict[str, object]]:
             yield {"label": name}
 
 
-def sampled(table: Table) -> list[Column]:
-    return [Column(name, cells[:ROWS]) for name, cells in table.columns.items()]
+def sampled(table: Table) -> list[NamedColumn]:
+    return [NamedColumn(name, cells[:ROWS]) for name, cells in table.columns.items()]
 
 
-def columns_in(every: Sequence[Column]) -> tuple[list[Column], list[Column]]:
+def columns_in(every: Sequence[NamedColumn]) -> tuple[list[NamedColumn], list[NamedColumn]]:
     """Return columns with plain cells, and list columns with labels of several coders."""
     columns = [one for one in every if one.name.strip() and one.filled]
     lists = [one for one in columns if str(one.filled[0])[:1] == "["]
@@ -465,17 +467,17 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     if "columns" not in given and all(map(no_header, tables)):
         return
     names = [n for n in tables[0].header if n.strip() and all(n in t.columns for t in tables)]
-    if sum(Column(name, ()).has(CODER) for name in names) > 1:
+    if sum(NamedColumn(name, ()).has(CODER) for name in names) > 1:
         return  # the columns are coders, so the files are not
     lacking = [t for t in tables if not matched(t.header)["label"]]
     if len(lacking) == 1 and not given.get("label"):  # one file names its labels differently
         only = lacking[0].columns
-        free = [Column(n, cells) for n, cells in only.items() if n not in names]
+        free = [NamedColumn(n, cells) for n, cells in only.items() if n not in names]
         free = [one for one in free if one.is_plain and 1 < one.distinct <= _CLASSES]
         yield from ({"label": one.name} for one in free)
     size = ROWS // len(tables)
     columns = [
-        Column(name, [cell for table in tables for cell in table.columns[name][:size]])
+        NamedColumn(name, [cell for table in tables for cell in table.columns[name][:size]])
         for name in names
         if name != "coder"
     ]
@@ -483,6 +485,6 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     plain = [one for one in columns if one.is_plain and one.filled]
     shared = {one.name for one in plain if one.distinct <= 0.8 * len(one.cells)}
     said = Said.of({**given, "coder": "coder"})
-    for one in long([*plain, Column("coder", who)], said):
+    for one in long([*plain, NamedColumn("coder", who)], said):
         if shared.intersection(one.item) or said.item:
             yield from one.options(said)

@@ -14,7 +14,7 @@ from annomodels.data.validation import NotLabels, at_rows, counted, is_blank, so
 from annomodels.errors import AnnotationError, Option, Problem, raise_all
 from annomodels.io.objects import keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import GOLD, Quote, Span, Spans, in_code_points, who_read
+from annomodels.io.span_builder import GOLD, MarkedSpan, Quote, Spans, in_code_points, who_read
 from annomodels.io.tables.columns import (
     SHOWN,
     Columns,
@@ -99,7 +99,7 @@ class Records:
         self._texts: dict[str, str] = {}
         self._shown = "text"  # default text field
         self._of_labels: list[Problem] = []
-        self._spans: dict[Span, None] = {}
+        self._spans: dict[MarkedSpan, None] = {}
         self._seen: dict[str, dict[str, None]] = {}
         self._documents: dict[str, str] = {}
         self._tokens: dict[str, Sequence[tuple[int, int]]] = {}
@@ -227,7 +227,7 @@ class Records:
         self.stretches[question] = None
         try:
             start, end = map(int, place)
-            span = Span(
+            span = MarkedSpan(
                 name_of_value(item), name_of_value(coder), question, start, end,
                 name_of_value(label), chain,
             )  # fmt: skip

@@ -36,7 +36,7 @@ from annomodels.io.words import (
     QUESTION,
     STATISTICS,
     Codes,
-    Column,
+    NamedColumn,
     is_asked,
     is_called,
     is_derived,
@@ -111,7 +111,7 @@ class Reading:
             return
         if self.asked is not None:
             said |= {"question_column": self.asked[0], "question": self.asked[1]}
-        called = [name for name in self.labels if Column(name, ()).has(LABEL)]
+        called = [name for name in self.labels if NamedColumn(name, ()).has(LABEL)]
         one = called if len(called) == 1 else [*self.labels] if len(self.labels) == 1 else []
         for name in one[:1] if self.asked is None else [*called, *self.labels][:1]:
             yield {**said, "label": name}
@@ -122,7 +122,7 @@ class Reading:
             yield {**said, "question": first}
 
 
-def readings(columns: Sequence[Column], said: Said) -> list[Reading]:
+def readings(columns: Sequence[NamedColumn], said: Said) -> list[Reading]:
     found = [*long(columns, said), *wide(columns, said)]
     return sorted(found, key=lambda one: -one.score)
 
@@ -158,7 +158,7 @@ def gain(item: Codes, coder: Codes, label: Codes) -> float:
     return max(bits(same, prior) for prior in (0.1, 0.3, 1, 3, 10, 100)) / most if most > 0 else 0.0
 
 
-def classes(column: Column, rows: Codes) -> Codes:
+def classes(column: NamedColumn, rows: Codes) -> Codes:
     """Return label codes; many distinct numbers become eight classes."""
     codes = column.codes[rows]
     if len(set(codes.tolist())) <= _COMPARED or not column.is_numeric:
@@ -167,7 +167,7 @@ def classes(column: Column, rows: Codes) -> Codes:
     return np.searchsorted(np.quantile(numbers, np.arange(1, 8) / 8), numbers).astype(np.int64)
 
 
-def _of_names(key: Sequence[Column], coder: Column) -> float:
+def _of_names(key: Sequence[NamedColumn], coder: NamedColumn) -> float:
     item = sum(
         NAMED["item"] * one.has(ITEM) + NAMED["id"] * one.is_id
         + NAMED["people"] * (one.has(CODER) and not one.is_id)
@@ -181,12 +181,12 @@ def _of_names(key: Sequence[Column], coder: Column) -> float:
 # -- a row for each label --------------------------------------------------------------------
 
 
-def long(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
+def long(columns: Sequence[NamedColumn], said: Said) -> Iterator[Reading]:
     if said.coders:
         return
     by_name = {one.name: one for one in columns}
     coders = [one for one in columns if one.name == said.coder] or coders_in(columns)
-    found: list[tuple[float, tuple[Column, ...], Column]] = []
+    found: list[tuple[float, tuple[NamedColumn, ...], NamedColumn]] = []
     for coder in coders[:_CODERS]:
         rest = [one for one in columns if one is not coder]
         if said.item:
@@ -213,7 +213,7 @@ def long(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
             yield Reading(names_of, coder.name, score + best + called, labels, first)
 
 
-def _layout(key: Sequence[Column], coder: Column) -> float:
+def _layout(key: Sequence[NamedColumn], coder: NamedColumn) -> float:
     if not key:
         return _of_names((), coder)
     covered, repeated, thin = structure(joint(*(one.codes for one in key)), coder.codes)
@@ -221,7 +221,7 @@ def _layout(key: Sequence[Column], coder: Column) -> float:
     return score + WIDE * (len(key) - 1) + _of_names(key, coder)
 
 
-def coders_in(columns: Sequence[Column]) -> list[Column]:
+def coders_in(columns: Sequence[NamedColumn]) -> list[NamedColumn]:
     numbered = {one.name for group in _numbered(columns) for one in group}
     maybe = [
         one
@@ -246,7 +246,7 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
     return sorted(coders, key=lambda c: (not (c.is_id or {*c.words[-1:]} & CODER), -c.distinct))
 
 
-def _whose(maybe: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
+def _whose(maybe: Sequence[NamedColumn], columns: Sequence[NamedColumn]) -> list[NamedColumn]:
     people = [one for one in columns if is_called(one.name, "of_people")]
     found = [
         one
@@ -258,14 +258,14 @@ def _whose(maybe: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
     return sorted(found, key=lambda one: one.distinct)[:1]
 
 
-def _tells(one: Column, other: Column) -> bool:
+def _tells(one: NamedColumn, other: NamedColumn) -> bool:
     """Return True if a column determines another one with fewer distinct values."""
     if other.distinct >= one.distinct:
         return False
     return len(kinds_of(joint(one.codes, other.codes))) == len(kinds_of(one.codes))
 
 
-def keys_in(rest: Sequence[Column], label: str | None) -> list[Column]:
+def keys_in(rest: Sequence[NamedColumn], label: str | None) -> list[NamedColumn]:
     found = [
         one
         for one in rest
@@ -283,7 +283,9 @@ def keys_in(rest: Sequence[Column], label: str | None) -> list[Column]:
     return found[:_KEYS]
 
 
-def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Column, ...] | None:
+def minimal(
+    first: NamedColumn, coder: NamedColumn, names: Sequence[NamedColumn]
+) -> tuple[NamedColumn, ...] | None:
     """Return the smallest key with few repeats, grown from one column, or None."""
     more, item = grown(first.codes, coder.codes, [c for c in names if not c.has(LABEL)])
     key = (first, *more)
@@ -312,13 +314,13 @@ def _crosses(item: Codes, parts: Codes, coder: Codes) -> bool:
 
 
 def grown(
-    item: Codes, coder: Codes, names: Sequence[Column], *, crossed: bool = True
-) -> tuple[tuple[Column, ...], Codes]:
+    item: Codes, coder: Codes, names: Sequence[NamedColumn], *, crossed: bool = True
+) -> tuple[tuple[NamedColumn, ...], Codes]:
     """Add columns that reduce repeats per coder; return them with the new item codes.
 
     With `crossed`, columns that may be answers are not added.
     """
-    more: tuple[Column, ...] = ()
+    more: tuple[NamedColumn, ...] = ()
     covered, repeats, _ = structure(item, coder)
     score = COVERED * covered + REPEATED * repeats
     while repeats > 0 and len(more) < _WIDEST - (repeats <= UNIQUE):
@@ -341,7 +343,9 @@ def grown(
     return more, item
 
 
-def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -> dict[str, float]:
+def questions(
+    columns: Sequence[NamedColumn], key: Sequence[NamedColumn], coder: NamedColumn
+) -> dict[str, float]:
     """Return possible label columns, with the information that coders share."""
     item = joint(*(one.codes for one in key)) if key else coder.codes
     found: dict[str, float] = {}
@@ -365,7 +369,7 @@ def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -
     return found or shown
 
 
-def _may_label(one: Column) -> bool:
+def _may_label(one: NamedColumn) -> bool:
     filled = len(one.filled)
     if filled < max(4, 0.02 * len(one.cells)) or of_cells(one.name, one.filled) is not None:
         return False
@@ -376,7 +380,7 @@ def _may_label(one: Column) -> bool:
 # -- a column for each coder -----------------------------------------------------------------
 
 
-def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
+def wide(columns: Sequence[NamedColumn], said: Said) -> Iterator[Reading]:
     """Yield groups of columns with similar names or labels, without derived columns."""
     if said.coder or said.label:
         return
@@ -395,7 +399,7 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
             continue
         rows = np.flatnonzero(np.any([one.codes for one in coders], axis=0))
         rest = [
-            Column(one.name, [one.cells[n] for n in rows.tolist()])
+            NamedColumn(one.name, [one.cells[n] for n in rows.tolist()])
             for one in columns
             if one not in group and one.distinct > 1 and not are_times(one.filled)
         ]
@@ -410,13 +414,13 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
             yield reading
 
 
-def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
+def unique_keys(rest: Sequence[NamedColumn]) -> list[tuple[NamedColumn, ...]]:
     """Return keys that identify each row, or nearly so, most likely first; `()` is the row."""
     unique = [one for one in rest if one.distinct == len(one.cells)]
     known = [one for one in rest if one.names_items and not is_called(one.name, "said")]
     both = [one for one in unique if one in known]
     both.sort(key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
-    found: list[tuple[Column, ...]] = [(one,) for one in dict.fromkeys([*both, *unique])]
+    found: list[tuple[NamedColumn, ...]] = [(one,) for one in dict.fromkeys([*both, *unique])]
     pairs = [*combinations(known[:6], 2)]  # or an item with all values of any other column
     pairs += [(a, b) for a in known for b in rest if a.distinct * b.distinct == len(a.cells)]
     for pair in [] if unique else pairs:
@@ -428,16 +432,16 @@ def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
     return [*found, *((one,) for one in nearly if (one,) not in found)][:3]
 
 
-def groups(columns: Sequence[Column]) -> list[list[Column]]:
+def groups(columns: Sequence[NamedColumn]) -> list[list[NamedColumn]]:
     """Return groups of possible coder columns: people, numbered, or with shared labels."""
     people = [one for one in columns if is_called(one.name, "person")]
     return [people] if len(people) > 1 else [*_numbered(columns), *_alike(columns)]
 
 
-def _of_group(coders: Sequence[Column], rows: Codes) -> float:
+def _of_group(coders: Sequence[NamedColumn], rows: Codes) -> float:
     item = np.tile(rows, len(coders))
     who = np.repeat(np.arange(len(coders)), len(rows))
-    whole = Column("", [one.texts[n] for one in coders for n in rows])
+    whole = NamedColumn("", [one.texts[n] for one in coders for n in rows])
     kept = np.flatnonzero(whole.codes)
     covered, _, thin = structure(item[kept], who[kept])
     shared = gain(item[kept], who[kept], classes(whole, kept))
@@ -446,8 +450,8 @@ def _of_group(coders: Sequence[Column], rows: Codes) -> float:
     return score + NAMED["columns"] * all(one.has(CODER) for one in coders)
 
 
-def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
-    by_stem: dict[str, dict[str, Column]] = {}
+def _numbered(columns: Sequence[NamedColumn]) -> list[list[NamedColumn]]:
+    by_stem: dict[str, dict[str, NamedColumn]] = {}
     for one in columns:
         name = one.name.strip()
         if len(name) > LONGEST_LABEL:  # no name of a coder, and the patterns take long
@@ -458,7 +462,7 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
             by_stem.setdefault(found[1], {})[found[2]] = one
         elif found := _NUMBER_WITHIN.fullmatch(name):
             stem = _INITIALS.get(found[1], found[1])
-            if Column(stem, ()).has(CODER) and not Column(found[2], ()).has(STATISTICS):
+            if NamedColumn(stem, ()).has(CODER) and not NamedColumn(found[2], ()).has(STATISTICS):
                 by_stem.setdefault(f"{stem} {found[2]}", {})[name] = one
     for one in columns:  # the first of category, category2, category3 has no number
         group = by_stem.get(one.name.strip(), {})
@@ -469,9 +473,10 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
     found_groups = {
         stem: group
         for stem, group in by_stem.items()
-        if len(group) > 1 and (Column(stem, ()).has(CODER | LABEL) or _coded_twice(stem, by_stem))
+        if len(group) > 1
+        and (NamedColumn(stem, ()).has(CODER | LABEL) or _coded_twice(stem, by_stem))
     }
-    of_coders = {stem: g for stem, g in found_groups.items() if Column(stem, ()).has(CODER)}
+    of_coders = {stem: g for stem, g in found_groups.items() if NamedColumn(stem, ()).has(CODER)}
     of_labels = {stem: g for stem, g in found_groups.items() if stem not in of_coders}
     # columns of names, such as annotator1 for label1: use the label columns
     named = [g for g in of_labels.values() if any(g.keys() == o.keys() for o in of_coders.values())]
@@ -479,7 +484,7 @@ def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
     return [[*one.values()] for one in chosen if _share([*one.values()])]
 
 
-def _coded_twice(stem: str, by_stem: Mapping[str, Mapping[str, Column]]) -> bool:
+def _coded_twice(stem: str, by_stem: Mapping[str, Mapping[str, NamedColumn]]) -> bool:
     """Return True if columns agree and are numbered like those of another variable.
 
     Ends that other columns count are questions: 12-A, 40-A and 40-B are answers of coders.
@@ -491,7 +496,7 @@ def _coded_twice(stem: str, by_stem: Mapping[str, Mapping[str, Column]]) -> bool
     return _share(group) and agree(group) >= SURE_GAIN
 
 
-def _share(group: Sequence[Column]) -> bool:
+def _share(group: Sequence[NamedColumn]) -> bool:
     """Return True if columns share a label set and are not measurements."""
     sets = [one.kinds for one in group]
     union = set().union(*sets)
@@ -516,13 +521,13 @@ def of_things(names: Sequence[str]) -> set[str]:
     times = Counter(parts.values())
     return {
         name for name, part in parts.items()
-        if times[part] > 1 and len(part[0]) > 1 and not Column(part[0], ()).has(CODER)
+        if times[part] > 1 and len(part[0]) > 1 and not NamedColumn(part[0], ()).has(CODER)
     }  # fmt: skip
 
 
-def _alike(columns: Sequence[Column]) -> list[list[Column]]:
+def _alike(columns: Sequence[NamedColumn]) -> list[list[NamedColumn]]:
     """Return groups of columns that share a small label set and may be named after people."""
-    found: list[list[Column]] = []
+    found: list[list[NamedColumn]] = []
     things = of_things([one.name for one in columns])
     for one in columns:
         labels = one.kinds
@@ -544,19 +549,19 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     return [*whole, *(part for part in parts if _are_people(part) or _has_mean(part, columns))]
 
 
-def _has_mean(group: Sequence[Column], columns: Sequence[Column]) -> bool:
+def _has_mean(group: Sequence[NamedColumn], columns: Sequence[NamedColumn]) -> bool:
     """Return True if a column is the mean of the others of a group, which are thus coders."""
     return any(_is_mean(one, group) for one in columns)
 
 
-def _is_mean(one: Column, group: Sequence[Column]) -> bool:
+def _is_mean(one: NamedColumn, group: Sequence[NamedColumn]) -> bool:
     others = [other.cells for other in group if other is not one]
     return len(others) > 1 and is_mean(one.cells, others)
 
 
-def _of_variables(group: Sequence[Column]) -> list[list[Column]]:
+def _of_variables(group: Sequence[NamedColumn]) -> list[list[NamedColumn]]:
     """Return the columns of each variable that names combine with a coder, as in ann_tone."""
-    found: dict[tuple[int, str], list[Column]] = {}
+    found: dict[tuple[int, str], list[NamedColumn]] = {}
     for one in group:
         for part, cut in enumerate(CUTS[1:3]):
             if match := cut.fullmatch(one.name.strip()):
@@ -567,7 +572,7 @@ def _of_variables(group: Sequence[Column]) -> list[list[Column]]:
     return [part for part in parts if all(times[one.name] == 1 for one in part)]
 
 
-def _are_people(group: Sequence[Column]) -> bool:
+def _are_people(group: Sequence[NamedColumn]) -> bool:
     """Return True if columns may be coders: they agree and are not named like questions."""
     labels = {text.casefold() for one in group for text in one.kinds}
     # check boxes and ratings of several things look alike: names must differ only by coder
@@ -588,10 +593,10 @@ def _are_people(group: Sequence[Column]) -> bool:
     return all(agree(pair) >= (SURE_GAIN if plain else GAIN) for pair in pairs)
 
 
-def agree(group: Sequence[Column]) -> float:
+def agree(group: Sequence[NamedColumn]) -> float:
     """Return the information about a label in the other labels of its row."""
     size = len(group[0].cells)
-    whole = Column("", [text for one in group for text in one.texts])
+    whole = NamedColumn("", [text for one in group for text in one.texts])
     kept = np.flatnonzero(whole.codes)
     item, who = np.tile(np.arange(size), len(group)), np.repeat(np.arange(len(group)), size)
     return gain(item[kept], who[kept], classes(whole, kept))

@@ -24,7 +24,7 @@ GOLD = ""  # coder name of the curated version
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class MarkedSpan:
     """Span of text that a coder marked."""
 
     document: str
@@ -62,8 +62,8 @@ class Spans:
 
     Examples
     --------
-    >>> from annomodels.io.span_builder import Span
-    >>> spans = Spans((Span("d", "ana", "NE", 0, 4, "PER"),), {"d": ("ana", "ben")})
+    >>> from annomodels.io.span_builder import MarkedSpan
+    >>> spans = Spans((MarkedSpan("d", "ana", "NE", 0, 4, "PER"),), {"d": ("ana", "ben")})
     >>> spans
     1 span · 1 document · 2 coders
     >>> spans.table
@@ -71,7 +71,7 @@ class Spans:
     0        d   ana       NE      0    4   PER
     """
 
-    spans: tuple[Span, ...]
+    spans: tuple[MarkedSpan, ...]
     seen: Mapping[str, tuple[str, ...]]
     texts: Mapping[str, str] = field(default_factory=dict)
     tokens: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Spans:
         columns = {name: [getattr(span, name) for span in self.spans] for name in names}
         return pd.DataFrame(columns, columns=list(names))
 
-    def of(self, question: str | None) -> tuple[Span, ...]:
+    def of(self, question: str | None) -> tuple[MarkedSpan, ...]:
         """Return the spans of one question."""
         found = self._asked(question)
         return tuple(span for span in self.spans if span.question == found)
@@ -119,8 +119,9 @@ class Spans:
 
         Examples
         --------
-        >>> from annomodels.io.span_builder import Span
-        >>> marks = (Span("d", "ana", "type", 0, 4, "PER"), Span("d", "ana", "Sure", 0, 4, "yes"))
+        >>> from annomodels.io.span_builder import MarkedSpan
+        >>> layers = ("type", "PER"), ("Sure", "yes")
+        >>> marks = tuple(MarkedSpan("d", "ana", layer, 0, 4, label) for layer, label in layers)
         >>> spans = Spans(marks, {"d": ("ana",)}, attributes=("Sure",)).only()
         >>> len(spans.spans), spans.notes
         (1, ('Attributes are kept in your project and not modeled: Sure (1).',))
@@ -172,8 +173,9 @@ class Spans:
 
         Examples
         --------
-        >>> from annomodels.io.span_builder import Span
-        >>> marks = (Span("d", "ana", "NE", 0, 4, "PER"), Span("d", "ben", "NE", 0, 9, "PER"))
+        >>> from annomodels.io.span_builder import MarkedSpan
+        >>> ends = ("ana", 4), ("ben", 9)
+        >>> marks = tuple(MarkedSpan("d", coder, "NE", 0, end, "PER") for coder, end in ends)
         >>> Spans(marks, {"d": ("ana", "ben")}).units("exact").to_frame()
             item coder   label
         0  d:0-4   ana     PER
@@ -208,19 +210,19 @@ def to_code_points(text: str, units: Callable[[str], int] = utf_16) -> list[int]
     return [*(n for n, sign in enumerate(text) for _ in range(units(sign))), len(text)]
 
 
-Quote = tuple[Span, str]  # a span, and its words as quoted in the export
+Quote = tuple[MarkedSpan, str]  # a span, and its words as quoted in the export
 _UNITS_OF_TEXT = {"UTF-16 units": utf_16, "bytes of UTF-8": utf_8}
 
 
 def in_code_points(
-    spans: Sequence[Span], texts: Mapping[str, str], quotes: Sequence[Quote]
-) -> tuple[list[Span], list[str]]:
+    spans: Sequence[MarkedSpan], texts: Mapping[str, str], quotes: Sequence[Quote]
+) -> tuple[list[MarkedSpan], list[str]]:
     """Return the spans with offsets in code points, and notes on the original unit.
 
     The words that the export quotes reveal the unit. ASCII texts need no conversion.
     """
 
-    def quoted(span: Span, words: str, table: Sequence[int] | None) -> bool:
+    def quoted(span: MarkedSpan, words: str, table: Sequence[int] | None) -> bool:
         start, end = span.start, span.end
         if table is not None:
             if end >= len(table):
@@ -251,7 +253,7 @@ def in_code_points(
         )
         return list(spans), [told]
 
-    def moved(span: Span) -> Span:
+    def moved(span: MarkedSpan) -> MarkedSpan:
         table = tables[best].get(span.document)
         if table is None or span.end >= len(table):
             return span
@@ -266,7 +268,7 @@ _SHARE_EMPTY = 0.5  # minimum proportion of a coder's documents, to ask who read
 
 
 def who_read(
-    spans: Sequence[Span],
+    spans: Sequence[MarkedSpan],
     seen: Mapping[str, tuple[str, ...]],
     said: str | None,
     is_listed: bool,
@@ -334,11 +336,11 @@ WORD = re.compile(r"\w+|[^\w\s]")
 Places = list[tuple[int, int]]
 
 
-def _exact(spans: Sequence[Span], document: str, _: Spans) -> Places:
+def _exact(spans: Sequence[MarkedSpan], document: str, _: Spans) -> Places:
     return sorted({(span.start, span.end) for span in spans})
 
 
-def _tokens(spans: Sequence[Span], document: str, every: Spans) -> Places:
+def _tokens(spans: Sequence[MarkedSpan], document: str, every: Spans) -> Places:
     known = every.tokens.get(document)
     if known:
         return list(known)
@@ -352,7 +354,7 @@ def _tokens(spans: Sequence[Span], document: str, every: Spans) -> Places:
     return [found.span() for found in WORD.finditer(text)]
 
 
-def _overlapping(spans: Sequence[Span], document: str, _: Spans) -> Places:
+def _overlapping(spans: Sequence[MarkedSpan], document: str, _: Spans) -> Places:
     groups: Places = []
     for start, end in _exact(spans, document, _):
         if groups and start < groups[-1][1]:
@@ -362,15 +364,15 @@ def _overlapping(spans: Sequence[Span], document: str, _: Spans) -> Places:
     return groups
 
 
-def _same(span: Span, place: tuple[int, int]) -> bool:
+def _same(span: MarkedSpan, place: tuple[int, int]) -> bool:
     return (span.start, span.end) == place
 
 
-def _touching(span: Span, place: tuple[int, int]) -> bool:
+def _touching(span: MarkedSpan, place: tuple[int, int]) -> bool:
     return (span.start < place[1] and place[0] < span.end) or _same(span, place)
 
 
-Rule = tuple[Callable[[Sequence[Span], str, Spans], Places], Callable[..., bool], str]
+Rule = tuple[Callable[[Sequence[MarkedSpan], str, Spans], Places], Callable[..., bool], str]
 UNITS: dict[str, Rule] = {
     "exact": (_exact, _same, "every stretch that anybody marked, by its exact place"),
     "token": (_tokens, _touching, "every token of the text"),
@@ -395,7 +397,7 @@ def _columns(spans: Spans, question: str, by: str, sets: bool) -> Columns:
         what = "The spans belong to no chains."
         return Columns(problems=[Problem(what, spans.source, "Choose another unit or question.")])
     places_of, matches, words = UNITS[by]
-    in_document: dict[str, list[Span]] = {name: [] for name in spans.seen}
+    in_document: dict[str, list[MarkedSpan]] = {name: [] for name in spans.seen}
     for span in chosen:
         in_document.setdefault(span.document, []).append(span)
     chain_sets = _chains(chosen) if by == "chain" else {}
@@ -446,17 +448,17 @@ def _columns(spans: Spans, question: str, by: str, sets: bool) -> Columns:
 class _Lookup:
     """Index of one coder's spans in a document, to find those near a unit."""
 
-    def __init__(self, spans: Iterable[Span]) -> None:
+    def __init__(self, spans: Iterable[MarkedSpan]) -> None:
         self._spans = sorted(spans, key=lambda span: span.start)
         self._longest = max((span.end - span.start for span in self._spans), default=0)
         self._starts = [span.start for span in self._spans]
 
-    def near(self, place: tuple[int, int]) -> Sequence[Span]:
+    def near(self, place: tuple[int, int]) -> Sequence[MarkedSpan]:
         first = bisect_left(self._starts, place[0] - self._longest)
         return self._spans[first : bisect_right(self._starts, max(place))]
 
 
-def _chains(spans: Sequence[Span]) -> dict[tuple[str, str, str], frozenset[str]]:
+def _chains(spans: Sequence[MarkedSpan]) -> dict[tuple[str, str, str], frozenset[str]]:
     found: dict[tuple[str, str, str], set[str]] = {}
     for span in spans:
         key = (span.document, span.coder, span.chain)

@@ -81,7 +81,7 @@ def kinds_of(codes: Codes) -> Codes:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class NamedColumn:
     name: str
     cells: Sequence[Any]
 

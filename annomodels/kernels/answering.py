@@ -19,7 +19,7 @@ from annomodels.kernels.rows import DRAWS, KEEPS, draw_rows, keep_source
 APART = np.uint64(0x51E7CE00)
 
 
-class Answering(NamedTuple):
+class AnsweringSource(NamedTuple):
     """Source of the rows of answers, and the populations of the rates of no answer."""
 
     # mean [kind, truth, 2], concentration [kind, truth]; anchor [truth, 2] has the pseudo-counts of
@@ -33,7 +33,7 @@ class Answering(NamedTuple):
 
 
 def draw_answering(
-    source: Answering, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+    source: AnsweringSource, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
     """Draw rows of answers from the inner source, then the rates of no answer."""
     inner, mean, concentration, anchor, scale = source
@@ -75,7 +75,7 @@ def draw_answering(
                     logc[first + j, label, k] = row[label]
 
 
-def keep_answering(source: Answering, n: int, order: Array, kept: tuple[Any, ...]) -> None:
+def keep_answering(source: AnsweringSource, n: int, order: Array, kept: tuple[Any, ...]) -> None:
     """Store the draw of the inner source, then means and concentrations of the rates."""
     keep_source(source.inner, n, order, kept[0])
     for kind in range(len(source.mean)):
@@ -85,5 +85,5 @@ def keep_answering(source: Answering, n: int, order: Array, kept: tuple[Any, ...
                 kept[1][n, kind, order[k], label] = source.mean[kind, k, label]
 
 
-DRAWS[Answering] = draw_answering
-KEEPS[Answering] = keep_answering
+DRAWS[AnsweringSource] = draw_answering
+KEEPS[AnsweringSource] = keep_answering

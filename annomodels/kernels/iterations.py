@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, Key, kernel
-from annomodels.kernels.passes import Sums, refresh, sampled_pass
+from annomodels.kernels.passes import DrawSums, refresh, sampled_pass
 from annomodels.kernels.products import close_batch, diagonal_leads
 from annomodels.kernels.rows import Source, draw_parameters, keep_source
 
@@ -91,7 +91,7 @@ def iterate(
         refresh(log_prevalence, logc, share, table)
         found = sampled_pass(
             (starts, cell, gold), share, table, logs, None, key, iteration, 0, cells, none, sizes,
-            none, keep, Sums(batch, entropy, nothing, nothing, nothing, places),
+            none, keep, DrawSums(batch, entropy, nothing, nothing, nothing, places),
         )  # fmt: skip
         # the prior density is added at the end, for all stored draws at once
         if keep:

@@ -29,7 +29,7 @@ Logs = tuple[Array, Array] | None
 Chances = tuple[Array, Array, Logs]
 
 
-class States(NamedTuple):
+class StateLayout(NamedTuple):
     """Layout of the states of items if there are more of them than classes."""
 
     # truth [state, truth] is P(truth | state), only [state] the single row of a state or -1, mix
@@ -45,10 +45,10 @@ class States(NamedTuple):
 
 
 # chances, and the layout of states, if states are not classes
-Given = tuple[Array, Array, Logs, States | None]
+Given = tuple[Array, Array, Logs, StateLayout | None]
 
 
-class Sums(NamedTuple):
+class DrawSums(NamedTuple):
     """Sums over draws for each item; the arrays of P(state) and values may be empty."""
 
     p_truth: Array  # [item, truth], class k at position order[k]
@@ -59,11 +59,11 @@ class Sums(NamedTuple):
     order: Array
 
 
-def sums_of(p_truth: Array, entropy: Array, order: Array | None = None) -> Sums:
+def sums_of(p_truth: Array, entropy: Array, order: Array | None = None) -> DrawSums:
     """Return sums without those of states."""
     none = np.empty((0, 0))
     places = np.arange(p_truth.shape[1]) if order is None else order
-    return Sums(p_truth, entropy, none, none, none, places)
+    return DrawSums(p_truth, entropy, none, none, none, places)
 
 
 def chances(log_prevalence: Array, logc: Array) -> Chances:
@@ -84,7 +84,7 @@ def refresh(log_prevalence: Array, logc: Array, share: Array, table: Array) -> N
 
 
 @melted
-def given_truth(p: Array, known: int, states: States | None) -> float:
+def given_truth(p: Array, known: int, states: StateLayout | None) -> float:
     """Multiply `p` by the probability of a known truth in each state, and return the sum."""
     total = 0.0
     for s in range(len(p)):
@@ -98,7 +98,13 @@ def given_truth(p: Array, known: int, states: States | None) -> float:
 
 @inlined
 def by_logs(
-    items: Items, share: Array, table: Array, logs: Logs, states: States | None, i: int, p: Array
+    items: Items,
+    share: Array,
+    table: Array,
+    logs: Logs,
+    states: StateLayout | None,
+    i: int,
+    p: Array,
 ) -> float:
     """Fill `p` with P(state | labels of item i) from logarithms; return log P(labels)."""
     starts, cell, gold = items
@@ -166,9 +172,9 @@ def note_state(
 
 @kernel
 def sampled_pass(
-    items: Items, share: Array, table: Array, logs: Logs, states: States | None, key: Key,
+    items: Items, share: Array, table: Array, logs: Logs, states: StateLayout | None, key: Key,
     iteration: int, first: int, counts: Array, extra: Array, sizes: Array, golds: Array,
-    keep: bool, sums: Sums,
+    keep: bool, sums: DrawSums,
 ) -> float:  # fmt: skip
     """Draw and count item states and rows of labels, and return the log likelihood."""
     # Draws are added to counts [cell, row] and sizes [state] and, with item states, to extra [cell,
@@ -232,7 +238,7 @@ def sampled_pass(
 @kernel
 def weighing_pass(
     items: Items, weight: Array, kind: Array | None, shares: Array, table: Array, logs: Logs,
-    states: States | None, sums: Sums,
+    states: StateLayout | None, sums: DrawSums,
 ) -> float:  # fmt: skip
     """Add the item statistics of one draw of the parameters, and return the log likelihood."""
     # item i counts weight[i] times in the log likelihood, once in the sums; if kind is given, its

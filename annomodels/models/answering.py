@@ -164,11 +164,11 @@ class Answering(ConjugateModel):
     def row_prior(self, state: State) -> Floats:
         return self.base.row_prior(self.of_answers(state))
 
-    def source(self, state: State) -> answering.Answering:
+    def source(self, state: State) -> answering.AnsweringSource:
         from annomodels.kernels import answering
 
         held = state.population
-        return answering.Answering(
+        return answering.AnsweringSource(
             self.base.source(self.of_answers(state)), held[MEAN], held[SPREAD],
             self._anchor(len(state.log_prevalence)), np.array(self.concentration.coefficients()),
         )  # fmt: skip

@@ -13,7 +13,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.html import Html
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.models.parameters import Defined, Drawn, Known, Parameter, Variables
+from annomodels.models.parameters import Defined, DrawnVariables, Known, Parameter, Variables
 from annomodels.models.states import ItemStates, States, add_states, marginals, together
 from annomodels.priors import Dirichlet
 from annomodels.priors.distributions import DirichletRows
@@ -251,7 +251,7 @@ def sample_values(
     labels, declared = [str(k) for k in range(n_labels)], model.variables(n_labels)
     sizes = {dim: len(names) for dim, names in model.coords(labels).items()}
     sizes |= {"truth": n_labels, "label": n_labels, "coder": n_coders}
-    drawn = Drawn(declared, sizes, rng).every()
+    drawn = DrawnVariables(declared, sizes, rng).every()
     free = {each.name for each in declared if not each.kept}
     found = model.result_values({name: np.asarray(value) for name, value in drawn.items()})
     return {name: value for name, value in found.items() if name not in free}

@@ -15,7 +15,7 @@ from annomodels.models.parameters import Parameter
 from annomodels.types import AnyArray, Floats, Ints, Places
 
 if TYPE_CHECKING:
-    from annomodels.kernels.answering import Answering
+    from annomodels.kernels.answering import AnsweringSource
     from annomodels.kernels.rows import Source
 
 # rates of "don't know" in any model, see models/answering.py
@@ -54,7 +54,7 @@ class ConjugateModel(ConfusionModel):
         """Return the pseudo-counts of Dirichlet rows; None for other rows."""
         return None
 
-    def source(self, state: State) -> Source | Answering:
+    def source(self, state: State) -> Source | AnsweringSource:
         """Return the source of the rows in the format of ``kernels.rows``."""
         # arrays of the state are views, so that a Gibbs step changes the state
         return None
@@ -67,7 +67,7 @@ class ConjugateModel(ConfusionModel):
         """Return the indices of the rows of `coders` in a state."""
         return coders
 
-    def priors(self, state: State) -> tuple[Floats, Floats, Source | Answering]:
+    def priors(self, state: State) -> tuple[Floats, Floats, Source | AnsweringSource]:
         """Return pseudo-counts of the classes and of a matrix, and the source of the rows."""
         alpha = self.prevalence.alpha(len(state.log_prevalence))
         return alpha, self.row_prior(state), self.source(state)

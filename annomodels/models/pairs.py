@@ -12,7 +12,7 @@ import numpy as np
 
 from annomodels.data.candidates import NONE, Candidates
 from annomodels.models.base import Model
-from annomodels.models.parameters import Defined, Drawn, Known, Parameter, Variables
+from annomodels.models.parameters import Defined, DrawnVariables, Known, Parameter, Variables
 from annomodels.priors import Beta, Dirichlet, LogNormal, ScalePrior
 from annomodels.priors.distributions import Betas, DirichletRows
 from annomodels.types import ByName, Floats, PyMCModel, Tensor
@@ -120,7 +120,7 @@ class PairModel(Model):
             "truth": n_classes, "class": self.n_weights(n_classes), "coder": n_coders,
             "kind": n_classes * len(self.quantities),
         }  # fmt: skip
-        drawn = Drawn(self.variables(n_classes), sizes, rng)
+        drawn = DrawnVariables(self.variables(n_classes), sizes, rng)
         rate = drawn["rate"]
         prevalence, mean, concentration = (
             drawn[name] for name in ("prevalence", "mean", "concentration")

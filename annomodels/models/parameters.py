@@ -188,7 +188,7 @@ class Defined(Variables):
         return self.numbers[name]
 
 
-class Drawn(Variables):
+class DrawnVariables(Variables):
     """Variables drawn from their priors."""
 
     def __init__(

@@ -35,7 +35,7 @@ say = partial(note, messages_beside(__file__))
 
 
 @dataclass(frozen=True)
-class Facts:
+class DataFacts:
     items: int
     coders: int
     labels: int
@@ -50,10 +50,10 @@ class Facts:
     most: int = 0
 
 
-def facts_of(data: Annotations) -> Facts:
+def facts_of(data: Annotations) -> DataFacts:
     n = np.diff(data.without_repeats().starts)
     busy = np.bincount(data.coder, minlength=data.n_coders)
-    return Facts(
+    return DataFacts(
         items=data.n_items,
         coders=data.n_coders,
         labels=data.n_labels,
@@ -75,10 +75,10 @@ CROWD = 15
 @dataclass(frozen=True)
 class Rule:
     model: str
-    when: Callable[[Facts], bool]
+    when: Callable[[DataFacts], bool]
     code: str  # of the reason
 
-    def said(self, facts: Facts) -> str:
+    def said(self, facts: DataFacts) -> str:
         return say(self.code, rows=facts.coders * facts.labels, **asdict(facts))
 
 
@@ -123,7 +123,7 @@ ALSO = (
 )
 
 
-def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
+def holding(rules: tuple[Rule, ...], facts: DataFacts) -> list[Rule]:
     """Return the rules that hold and whose model exists."""
     return [
         rule
@@ -231,7 +231,7 @@ class Advice(Summary):
     """
 
     model: str = field(kw_only=True)
-    facts: Facts = field(kw_only=True)
+    facts: DataFacts = field(kw_only=True)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -315,7 +315,7 @@ def advise(data: Annotations, *, fit: Fit | None = None) -> Advice:
     return _advice(model, table, tuple(reasons), facts)
 
 
-def _advice(model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: Facts) -> Advice:
+def _advice(model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: DataFacts) -> Advice:
     title = f'am.fit(data, "{model}")' if model else "No model can be fitted."
     return Advice(title, table, notes=reasons, columns=COLUMNS, model=model, facts=facts)
 
@@ -347,7 +347,7 @@ def _audit(data: Annotations) -> str:
     return say(code, judges=some(judges, label_text), draw=draw, estimate=estimate)
 
 
-def _cautions(facts: Facts) -> list[Note]:
+def _cautions(facts: DataFacts) -> list[Note]:
     """Describe data with little information for any model."""
     said = []
     if facts.shared < SHARED_ITEMS:

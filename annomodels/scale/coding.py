@@ -25,8 +25,8 @@ from annomodels.data.validation import (
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.columns import read_with_points, without_label
 from annomodels.scale.intake import Intake, declare
-from annomodels.scale.rows import Rows
-from annomodels.scale.sorting import Census, Recoding
+from annomodels.scale.rows import CodedRows
+from annomodels.scale.sorting import Recoding, SortedCounts
 
 
 def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
@@ -66,7 +66,7 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
 
 def final_codes(
     intake: Intake,
-    rows: Rows,
+    rows: CodedRows,
     declared: Sequence[Hashable] | None,
     scale: str,
     known: Mapping[str, object] | None,
@@ -108,7 +108,7 @@ def final_codes(
     return tuple(coders), names, recoding, notes
 
 
-def scan_notes(intake: Intake, census: Census) -> list[str]:
+def scan_notes(intake: Intake, census: SortedCounts) -> list[str]:
     """List notes on the labels, as ``annomodels.read`` does."""
     notes = []
     if census.dropped:

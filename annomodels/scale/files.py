@@ -13,7 +13,7 @@ from annomodels.data.coding import natural_key
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import checked_path, guarded, shown
-from annomodels.io.tables.chunks import File, kind_of, opened
+from annomodels.io.tables.chunks import TableFile, kind_of, opened
 from annomodels.io.tables.columns import find_roles, named_column
 from annomodels.io.tables.keys import parts_of
 from annomodels.limits import ROWS_IN_MEMORY
@@ -64,7 +64,7 @@ def is_large(path: Paths) -> bool:
 
 
 def columns_of(
-    files: Sequence[File], roles: dict[str, str | None], extra: dict[str, str | None]
+    files: Sequence[TableFile], roles: dict[str, str | None], extra: dict[str, str | None]
 ) -> dict[str, str]:
     """Return the column of each role, which must exist in all files."""
     named = {role: name for role, name in extra.items() if name is not None}

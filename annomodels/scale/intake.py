@@ -21,7 +21,7 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.chunks import Chunk
-from annomodels.scale.rows import SILENT, Rows
+from annomodels.scale.rows import SILENT, CodedRows
 from annomodels.types import AnyArray, Bools
 
 MOST_LABELS = 1000
@@ -117,7 +117,7 @@ class Places:
 class Intake:
     """Rows read so far."""
 
-    kept: Rows
+    kept: CodedRows
     columns: dict[str, str]
     declared: Sequence[str] | None
     missing: set[str]  # texts that are no label

@@ -60,7 +60,7 @@ where label <= {SILENT} order by number, code, kind
 """
 
 
-class Rows:
+class CodedRows:
     """Coded rows: item (its name), coder, label, row (its number), and perhaps gold and once."""
 
     def __init__(self, folder: Path) -> None:

@@ -18,7 +18,7 @@ from annomodels.data.html import Html
 from annomodels.data.validation import counted, per_item
 from annomodels.engines.source.blocks import Block, Stored, items_path, mapped
 from annomodels.engines.source.disk import Keeper
-from annomodels.engines.source.partition import Partition, Source
+from annomodels.engines.source.partition import ItemSource, Partition
 from annomodels.errors import EngineError
 from annomodels.scale.shell import Shell
 from annomodels.types import Ints
@@ -143,7 +143,9 @@ class Scanned(Html):
         digest = hashlib.sha256(name.encode()).hexdigest()[:12]
         return dataclasses.replace(self, dont_know=(), unanswered=none, fingerprint=digest)
 
-    def sources(self, shared: bool = False, scratch: str = "", answering: bool = False) -> Source:
+    def sources(
+        self, shared: bool = False, scratch: str = "", answering: bool = False
+    ) -> ItemSource:
         """Return the blocks as a source for engines."""
         # answering: each coder has an additional row per kind that records whether they answered
         silent = self.n_coders * len(self.dont_know) if answering else 0
@@ -159,7 +161,7 @@ class Scanned(Html):
             )
             for number, block in enumerate(self.blocks)
         ]  # fmt: skip
-        return Source(
+        return ItemSource(
             partitions,
             n_items=self.n_items,
             n_labels=self.n_labels,

@@ -40,9 +40,9 @@ from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
 from annomodels.scale.intake import Intake, Register
-from annomodels.scale.rows import Rows
+from annomodels.scale.rows import CodedRows
 from annomodels.scale.scanned import ABOUT, COUNTS, VERSION, Scanned, is_whole, load_scan, save_scan
-from annomodels.scale.sorting import Census, write_sorted
+from annomodels.scale.sorting import SortedCounts, write_sorted
 
 ROWS = "rows"  # folder of the rows that are not sorted yet
 
@@ -164,7 +164,7 @@ def scan(
         work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         with named(place):
-            with closing(Rows(work / ROWS)) as rows, reporting(progress) as tell:
+            with closing(CodedRows(work / ROWS)) as rows, reporting(progress) as tell:
                 request = replace(request, tell=tell)
                 with _refusing_changes(request):
                     intake, remarks = _read(request, rows)
@@ -232,7 +232,7 @@ def _refusing_changes(request: _Request) -> Iterator[None]:
         raise found
 
 
-def _read(request: _Request, rows: Rows) -> tuple[Intake, list[str]]:
+def _read(request: _Request, rows: CodedRows) -> tuple[Intake, list[str]]:
     """Stream the rows into a database; return the intake and notes."""
     files = [opened(path) for path in request.paths]
     header, named = files[0].header, request.columns
@@ -303,7 +303,7 @@ def _sorted(request: _Request, work: Path, intake: Intake, remarks: list[str]) -
     )
 
 
-def _repeated(request: _Request, census: Census, names: dict[str, str]) -> list[Problem]:
+def _repeated(request: _Request, census: SortedCounts, names: dict[str, str]) -> list[Problem]:
     """List the problem of repeated labels, with columns that would make rows unique."""
     n = int(census.per_label.sum())
     if census.repeats < MANY * n or census.repeats < 2:

@@ -26,7 +26,7 @@ from annomodels.engines.source.blocks import (
 from annomodels.errors import Problem
 from annomodels.models.encoded import expanded
 from annomodels.scale.intake import Places
-from annomodels.scale.rows import Rows
+from annomodels.scale.rows import CodedRows
 from annomodels.types import AnyArray, Ints
 
 
@@ -44,7 +44,7 @@ class Recoding:
 
 
 @dataclass(eq=False)
-class Census:
+class SortedCounts:
     """Counts of the sorted labels; most have the names of fields of :class:`Scanned`."""
 
     # unlabelled: items without a label. silent: items with only labels that are not classes.
@@ -113,10 +113,14 @@ class Census:
 
 
 def write_sorted(
-    rows: Rows, folder: Path, recoding: Recoding, places: Places, tell: Callable[[float], object]
-) -> Census:
+    rows: CodedRows,
+    folder: Path,
+    recoding: Recoding,
+    places: Places,
+    tell: Callable[[float], object],
+) -> SortedCounts:
     """Sort the rows into columns of a folder, and return counts."""
-    census = Census(int(recoding.coder.max()) + 1, recoding.n_labels, recoding.n_kinds)
+    census = SortedCounts(int(recoding.coder.max()) + 1, recoding.n_labels, recoding.n_kinds)
     census.dropped, census.dropped_skips = rows.dropped()
     census.unlabelled, census.silent = rows.number_items(recoding.coder)
     census.two_truths, two = rows.two_truths()
@@ -134,7 +138,7 @@ def write_sorted(
 
 
 def _write_labels(
-    rows: Rows, folder: Path, starts: Ints, codes: AnyArray, tell: Callable[[float], object]
+    rows: CodedRows, folder: Path, starts: Ints, codes: AnyArray, tell: Callable[[float], object]
 ) -> None:
     total, done = int(starts[-1]), 0
     with (
@@ -149,12 +153,12 @@ def _write_labels(
 
 
 def _write_items(
-    rows: Rows,
+    rows: CodedRows,
     folder: Path,
     starts: Ints,
     gold: AnyArray,
     known: Mapping[str, int] | None,
-    census: Census,
+    census: SortedCounts,
 ) -> None:
     """Write names and truths of the items, a row group per block, and count each block."""
     coder, label = (mapped(folder, name) for name in ("coder", "label"))
@@ -189,7 +193,7 @@ def _known(names: pa.Array, known: Mapping[str, int]) -> AnyArray:
     return out
 
 
-def _write_expanded(answers: Mapping[str, AnyArray], folder: Path, census: Census) -> None:
+def _write_expanded(answers: Mapping[str, AnyArray], folder: Path, census: SortedCounts) -> None:
     """Count answers that are no class, and write columns that include who answered."""
     # each coder gets an additional row per kind, see :func:`annomodels.models.encoded.expanded`
     item, coder, kind = (answers[name] for name in ("number", "coder", "kind"))

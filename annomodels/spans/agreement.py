@@ -12,7 +12,7 @@ from annomodels.coefficients.agreement import agreement
 from annomodels.coefficients.continuum import Unit, Units, alpha_u, span_f1
 from annomodels.coefficients.result import Agreement, AgreementPanel
 from annomodels.errors import AnnotationError
-from annomodels.io.span_builder import GOLD, Span, Spans
+from annomodels.io.span_builder import GOLD, MarkedSpan, Spans
 from annomodels.limits import MOST_TOKENS
 
 MEASURES = ("span_f1", "span_f1_overlapping", "alpha_u", "token_alpha")
@@ -75,7 +75,7 @@ def _units(spans: Spans, *, joined: bool = False) -> Units:
     )
 
 
-def _joined(marks: Sequence[Span]) -> Iterator[Span]:
+def _joined(marks: Sequence[MarkedSpan]) -> Iterator[MarkedSpan]:
     for _, each in groupby(marks, key=lambda s: (s.document, s.coder, s.label)):
         first, *rest = each
         for span in rest:

@@ -19,11 +19,11 @@ from annomodels.data.validation import counted
 from annomodels.engines.settings import Interrupts
 from annomodels.errors import NotApplicable
 from annomodels.io.sealed import write_tree
-from annomodels.io.span_builder import NONE, Span, Spans
+from annomodels.io.span_builder import NONE, MarkedSpan, Spans
 from annomodels.io.writing import atomic_path
 from annomodels.progress import Progress, reporting
 from annomodels.spans.groups import Groups, groups_of
-from annomodels.spans.model import Draws, SpanModel, calibrated, sample
+from annomodels.spans.model import SpanDraws, SpanModel, calibrated, sample
 from annomodels.spans.tables import SpanTables
 from annomodels.types import AnyArray
 
@@ -43,7 +43,7 @@ def fit_spans(
     *,
     question: str | None = None,
     nested: bool | None = None,
-    decisions: Iterable[Span] = (),
+    decisions: Iterable[MarkedSpan] = (),
     chains: int = 4,
     draws: int = 1000,
     warmup: int = 500,
@@ -195,8 +195,8 @@ def decisions_of(tree: xr.DataTree) -> list[Decision]:
     return [tuple(row) for row in json.loads(tree.attrs["decisions"])]
 
 
-def _as_spans(decisions: Iterable[Decision]) -> list[Span]:
-    return [Span(d, "", "", start, end, label) for d, start, end, label in decisions]
+def _as_spans(decisions: Iterable[Decision]) -> list[MarkedSpan]:
+    return [MarkedSpan(d, "", "", start, end, label) for d, start, end, label in decisions]
 
 
 def model_of(tree: xr.DataTree) -> SpanModel:
@@ -226,7 +226,7 @@ OF_TRUTH = {
 
 
 def tree_of(
-    spans: Spans, groups: Groups, draws: Draws, model: SpanModel, attrs: Mapping[str, object]
+    spans: Spans, groups: Groups, draws: SpanDraws, model: SpanModel, attrs: Mapping[str, object]
 ) -> xr.DataTree:
     import xarray as xr
 
@@ -255,9 +255,9 @@ def tree_of(
     )
 
 
-def draws_of(tree: xr.DataTree) -> Draws:
+def draws_of(tree: xr.DataTree) -> SpanDraws:
     posterior, truth = tree["posterior"].to_dataset(), tree["truth"].to_dataset()
-    return Draws(
+    return SpanDraws(
         {str(name): values.values for name, values in posterior.items()},
         tree["sample_stats"].to_dataset()["lp"].values,
         **{name: truth[name].values for name in OF_TRUTH},
@@ -267,7 +267,7 @@ def draws_of(tree: xr.DataTree) -> Draws:
 def packed(spans: Spans) -> AnyArray:
     """Encode spans as JSON bytes."""
     held = {each.name: getattr(spans, each.name) for each in fields(spans)}
-    row = attrgetter(*(each.name for each in fields(Span)))
+    row = attrgetter(*(each.name for each in fields(MarkedSpan)))
     held["spans"] = [row(span) for span in spans.spans]
     for name in ("seen", "texts", "tokens"):
         held[name] = dict(held[name])
@@ -277,7 +277,7 @@ def packed(spans: Spans) -> AnyArray:
 def unpacked(data: AnyArray) -> Spans:
     """Decode spans that :func:`packed` encoded."""
     held: dict[str, Any] = json.loads(np.asarray(data, np.uint8).tobytes())
-    held["spans"] = tuple(Span(*row) for row in held["spans"])
+    held["spans"] = tuple(MarkedSpan(*row) for row in held["spans"])
     held["seen"] = {name: tuple(coders) for name, coders in held["seen"].items()}
     held["tokens"] = {
         name: tuple((start, end) for start, end in each) for name, each in held["tokens"].items()

@@ -14,7 +14,7 @@ import numpy as np
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError
-from annomodels.io.span_builder import GOLD, NONE, Span, Spans
+from annomodels.io.span_builder import GOLD, NONE, MarkedSpan, Spans
 from annomodels.types import AnyArray
 
 # probability that two coders with the same borders agree on the label of a span that is not the
@@ -86,7 +86,7 @@ def groups_of(
     question: str | None = None,
     *,
     nested: bool | None = None,
-    decisions: Iterable[Span] = (),
+    decisions: Iterable[MarkedSpan] = (),
 ) -> Groups:
     """Form the groups of one layer; those that overlap a decision have a known truth.
 
@@ -106,12 +106,12 @@ def groups_of(
         if dropped:
             inside = counted(dropped, "span")
             notes.append(f"{inside} overlapped a longer span of the same coder and were left out.")
-    decided: dict[str, list[Span]] = {}
+    decided: dict[str, list[MarkedSpan]] = {}
     for span in decisions:
         decided.setdefault(span.document, []).append(span)
     decided_labels = {s.label for found in decided.values() for s in found} - {NONE, ""}
     labels = tuple(sorted({span.label for span in marks} | decided_labels))
-    by_document: dict[str, list[Span]] = {name: [] for name in sorted(spans.seen)}
+    by_document: dict[str, list[MarkedSpan]] = {name: [] for name in sorted(spans.seen)}
     for span in marks:
         by_document.setdefault(span.document, []).append(span)
     code = {name: n + 1 for n, name in enumerate(labels)}
@@ -129,23 +129,23 @@ def groups_of(
     return _coded(found, names, spans.texts, nested, tuple(notes))
 
 
-def _is_nested(marks: Sequence[Span]) -> bool:
+def _is_nested(marks: Sequence[MarkedSpan]) -> bool:
     _, dropped = _flat([span for span in marks if span.coder != GOLD])
     return dropped >= max(NESTED * len(marks), 2)
 
 
-def _flat(marks: Sequence[Span]) -> tuple[list[Span], int]:
+def _flat(marks: Sequence[MarkedSpan]) -> tuple[list[MarkedSpan], int]:
     """Drop spans that overlap a longer span of the same coder; returns the rest and a count."""
-    by_layer: dict[tuple[str, str], list[Span]] = {}
+    by_layer: dict[tuple[str, str], list[MarkedSpan]] = {}
     for span in marks:
         by_layer.setdefault((span.document, span.coder), []).append(span)
-    out: list[Span] = []
+    out: list[MarkedSpan] = []
     for found in by_layer.values():
         found.sort(key=lambda span: (span.start, -span.end, span.label))
         if all(a.end <= b.start for a, b in pairwise(found)):
             out += found
             continue
-        kept: list[Span] = []
+        kept: list[MarkedSpan] = []
         for span in sorted(found, key=lambda span: (span.start - span.end, span.start)):
             if all(span.end <= other.start or other.end <= span.start for other in kept):
                 kept.append(span)

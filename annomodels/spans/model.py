@@ -137,7 +137,7 @@ def _log_answers(groups: Groups, g: int, drawn: _Drawn) -> TensorVariable:
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class SpanDraws:
     """Draws of all chains, and probabilities averaged over the draws."""
 
     posterior: dict[str, AnyArray]  # by variable, each [chain, draw, ...]
@@ -167,7 +167,7 @@ def sample(
     warmup: int,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Draws:
+) -> SpanDraws:
     # Draws of large data are thinned; probabilities are averages over all iterations after warmup.
     from annomodels.kernels.spans import run_chain
 
@@ -215,7 +215,7 @@ def sample(
             progress("sampling", len(results) / chains, "")
     each = {name: [result[name] for result in results] for name in results[0]}
     parameters = [name for name in each if name not in ("log_density", *OF_GROUPS)]
-    return Draws(
+    return SpanDraws(
         {name: np.stack(each[name]) for name in parameters},
         np.stack(each["log_density"]),
         np.concatenate(each["truth"]),
@@ -226,7 +226,7 @@ def sample(
     )
 
 
-def calibrated(groups: Groups, draws: Draws, model: SpanModel, seed: int) -> Draws:
+def calibrated(groups: Groups, draws: SpanDraws, model: SpanModel, seed: int) -> SpanDraws:
     """Return the draws of the Gibbs chains with shared errors of the coders added."""
     # Coder errors are correlated: a name that misleads one coder misleads others, and all coders
     # miss a span that is easy to overlook. A posterior that assumes independent errors is therefore
@@ -264,7 +264,7 @@ def calibrated(groups: Groups, draws: Draws, model: SpanModel, seed: int) -> Dra
     )
 
 
-def error_rates(groups: Groups, draws: Draws) -> tuple[float, float]:
+def error_rates(groups: Groups, draws: SpanDraws) -> tuple[float, float]:
     """Return the share of answers with a wrong class, and of marks with wrong borders."""
     group = groups.of_answer
     right = float(draws.p_class[group, groups.label].mean())

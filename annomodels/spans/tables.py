@@ -21,7 +21,7 @@ from annomodels.io.span_builder import GOLD, NONE, Spans
 from annomodels.limits import SETTLED, STATES
 from annomodels.spans.agreement import span_agreement
 from annomodels.spans.groups import Groups
-from annomodels.spans.model import Draws
+from annomodels.spans.model import SpanDraws
 from annomodels.types import AnyArray, Bools, Floats
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def measures(tp: Floats, gold: Floats | float, true: Floats) -> dict[str, Floats
     )
 
 
-class Layer(NamedTuple):
+class GoldLayer(NamedTuple):
     """A gold layer: its candidates, and its counts in each document."""
 
     chosen: Bools  # [candidate]
@@ -184,10 +184,10 @@ class SpanTables(Html):
 
     spans: Spans
     groups: Groups
-    draws: Draws
+    draws: SpanDraws
 
     @cached_property
-    def _latest(self) -> dict[tuple[float | None, Metric | None], Layer]:
+    def _latest(self) -> dict[tuple[float | None, Metric | None], GoldLayer]:
         return {}
 
     @cached_property
@@ -210,13 +210,13 @@ class SpanTables(Html):
         """Expected number of true spans."""
         return float(self._table["p_exact"].sum() + self._unmarked.sum() + self.draws.unseen.mean())
 
-    def _layer(self, threshold: float | None = None, metric: Metric | None = None) -> Layer:
+    def _layer(self, threshold: float | None = None, metric: Metric | None = None) -> GoldLayer:
         """Return the gold layer with its counts; the latest one is cached."""
         key = threshold, metric
         if key not in self._latest:
             self._latest.clear()
             chosen = choose(self._table, self._expected, self.groups.nested, *key)
-            self._latest[key] = Layer(chosen, *self._of_documents(chosen))
+            self._latest[key] = GoldLayer(chosen, *self._of_documents(chosen))
         return self._latest[key]
 
     def _correct(self, chosen: Bools) -> Bools:

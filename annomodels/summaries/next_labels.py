@@ -174,7 +174,7 @@ def withheld(found: NextLabels) -> NextLabels:
     )
 
 
-class Request(NamedTuple):
+class LabelRequest(NamedTuple):
     """One label to ask for; coder -1 is a new coder with NaN bits."""
 
     item: int
@@ -191,7 +191,7 @@ def _requests(
     items: Ints,
     portions: Steps,
     taken: Ints,
-) -> list[Request]:
+) -> list[LabelRequest]:
     """Assign a coder to every label, by decreasing gain."""
     order, first = np.unique(portions.item[taken], return_index=True)
     order = order[np.argsort(first)]
@@ -217,9 +217,9 @@ def _requests(
             column = next(waiting[number], None)
             if column is not None:
                 coder = int(pool.coders[column])
-                out.append(Request(item, coder, gain, float(told[number, column])))
+                out.append(LabelRequest(item, coder, gain, float(told[number, column])))
             elif pool.new:
-                out.append(Request(item, -1, gain, float("nan")))
+                out.append(LabelRequest(item, -1, gain, float("nan")))
     return out
 
 
@@ -247,7 +247,7 @@ def _left(data: Annotations, items: Ints, pool: Pool) -> Ints:
     return np.asarray(len(pool.coders) - done[items])
 
 
-def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFrame:
+def _table(data: Annotations, p: Floats, requests: list[LabelRequest]) -> pd.DataFrame:
     item = np.array([request.item for request in requests], dtype=np.int64)
     best, gain = p.argmax(axis=1), np.array([request.gain for request in requests])
     return pd.DataFrame(

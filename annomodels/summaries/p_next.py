@@ -173,7 +173,7 @@ def p_next(
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class PredictionSource:
     """Source of predictions: one set of draws, or the label shares."""
 
     name: str
@@ -185,7 +185,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    sources: Sequence[Source]
+    sources: Sequence[PredictionSource]
     weights: Floats
 
     @cached_property
@@ -226,7 +226,7 @@ def stacking_weights(densities: Floats) -> Floats:
     return np.asarray(np.maximum(weights, 1e-3))
 
 
-def _of_shares(data: Annotations, points: Ints) -> Source:
+def _of_shares(data: Annotations, points: Ints) -> PredictionSource:
     votes = data.votes.astype(float)
     mixture = smoothed(votes)
     share = mixture.predict(votes)
@@ -249,10 +249,10 @@ def _of_shares(data: Annotations, points: Ints) -> Source:
         p = share[item] * lean[coder]
         return np.asarray(p / p.sum(axis=1, keepdims=True))
 
-    return Source(SHARES, share, held, of_coders)
+    return PredictionSource(SHARES, share, held, of_coders)
 
 
-def _of_draws(name: str, draws: Draws, data: Annotations, points: Ints) -> Source:
+def _of_draws(name: str, draws: Draws, data: Annotations, points: Ints) -> PredictionSource:
     """Predict from draws; hold out labels by importance weighting."""
     # On each draw 1 / P(label n | other labels of its item) = sum_s P(s | y) / theta_jsy. This is
     # the importance weight, truncated at sqrt(number of draws) times its mean.
@@ -281,4 +281,6 @@ def _of_draws(name: str, draws: Draws, data: Annotations, points: Ints) -> Sourc
                 out[some] += np.einsum("ns,nsl->nl", p[item[some]], rows[coder[some]])
         return out / len(draws)
 
-    return Source(name, anyone / len(draws), np.log(np.maximum(held, SMALLEST)), of_coders)
+    return PredictionSource(
+        name, anyone / len(draws), np.log(np.maximum(held, SMALLEST)), of_coders
+    )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from annomodels.coefficients.implied import evaluate
-from annomodels.coefficients.rows import CONVENTIONS, Rows
+from annomodels.coefficients.rows import CONVENTIONS, ItemRows
 from annomodels.coefficients.sums import of_items
 
 pytestmark = pytest.mark.calibration
@@ -76,7 +76,7 @@ def test_true_values_are_those_of_all_patterns(script):
         label += [pattern[c] for c in given]
         weight.append(p.sum())
     codes = (np.array(x) for x in (item, coder, label))
-    rows = Rows(*codes, len(weight), 3, 2, np.ones(len(weight)))
+    rows = ItemRows(*codes, len(weight), 3, 2, np.ones(len(weight)))
     weights = 1e12 * np.array(weight)  # so many items that alpha's n - 1 is n
     tables = of_items(rows, CONVENTIONS["krippendorff"]).tables(weights)
     found = [float(evaluate(name, tables).value) for name in ("alpha", "k", "multi_kappa")]

@@ -9,7 +9,7 @@ import pytest
 
 from annomodels.coefficients import Units, alpha_u, span_f1
 from annomodels.errors import AnnotationError, NotApplicable
-from annomodels.io.span_builder import Span, Spans
+from annomodels.io.span_builder import MarkedSpan, Spans
 
 
 def random_units(rng, texts=4, coders=3, length=40, labels="xy"):
@@ -152,7 +152,7 @@ def test_frames_give_what_records_give(frame, rng):
 
 def test_spans_of_an_export_are_units():
     """As the page on coefficients shows it."""
-    marks = (Span("d", "ana", "NE", 0, 4, "PER"), Span("d", "ben", "NE", 0, 9, "PER"))
+    marks = (MarkedSpan("d", "ana", "NE", 0, 4, "PER"), MarkedSpan("d", "ben", "NE", 0, 9, "PER"))
     seen = {"d": ("ana", "ben", "eve")}
     spans = Spans(marks, seen, texts={"d": "Anna Lee sings."})
     units = Units.from_frame(

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
 from annomodels.kernels.passes import (
-    States,
-    Sums,
+    DrawSums,
+    StateLayout,
     chances,
     sampled_pass,
     soft_pass,
@@ -153,10 +153,10 @@ def test_states_are_weighed_by_logarithms_where_a_product_is_too_small(per_item:
     p, entropy = np.zeros((n_items, k)), np.zeros(n_items)
     p_state, none = np.zeros((n_items, n_states)), np.zeros((0, n_items))
     values = np.zeros((0, n_states))
-    states = States(truth, np.zeros(0, dtype=np.int64), truth, table, values, 1e-30)
+    states = StateLayout(truth, np.zeros(0, dtype=np.int64), truth, table, values, 1e-30)
     total = weighing_pass(
         (starts, cell, gold), np.ones(n_items), None, share[None], table, None, states,
-        Sums(p, entropy, p_state, none, none, np.arange(k)),
+        DrawSums(p, entropy, p_state, none, none, np.arange(k)),
     )  # fmt: skip
     np.testing.assert_allclose(p_state, want, atol=1e-12)
     assert total == pytest.approx(logsumexp(logp, axis=1).sum(), rel=1e-13)

@@ -15,7 +15,7 @@ from annomodels.engines.layer import draw_layer, elliptical, log_truth
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import alike, cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.source.stacked import Layer, averaged, vote_patterns
+from annomodels.engines.source.stacked import EffectDraws, averaged, vote_patterns
 from annomodels.engines.stacking import climbed, measured, of_known
 from annomodels.executors.team import Threads
 from annomodels.models.catalog import is_stack
@@ -465,7 +465,7 @@ def test_what_is_no_stack_is_refused(wrong):
 
 def test_items_of_which_the_crowd_knows_nothing_flatten_the_mixture():
     log_q = np.log([[0.9, 0.1]])
-    layer = Layer(np.array([1.0]), np.array([[0.25, 0.25]]), np.zeros((1, 2)))
+    layer = EffectDraws(np.array([1.0]), np.array([[0.25, 0.25]]), np.zeros((1, 2)))
     p, entropy, _ = averaged(log_q, layer)
     np.testing.assert_allclose(p, [[0.7, 0.3]])
     np.testing.assert_allclose(p, layered(log_q, *layer.part(slice(None)))[0])

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.engines.item_parameters import Counted, ItemParameters
+from annomodels.engines.item_parameters import ItemParameters, PassCounts
 from annomodels.models.encoded import encode
-from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Layout, Truths
+from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Layout, TruthVariable
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
 from annomodels.priors.distributions import DirichletRows
@@ -33,7 +33,7 @@ LAYOUT = Layout(
     rows=ROWS,
 )
 TOLD = {
-    "truths": replace(LAYOUT, truths=Truths("worth", 1.0 + 3.0 * EYE)),
+    "truths": replace(LAYOUT, truths=TruthVariable("worth", 1.0 + 3.0 * EYE)),
     "judgement": replace(
         LAYOUT, judgement=Judgement("way", np.ones(2), TABLES, ("straight", "reversed"))
     ),
@@ -80,7 +80,7 @@ def run_of(model):
 @pytest.mark.parametrize("told", TOLD)
 def test_each_kind_of_variable_is_given_what_concerns_it(told, rng):
     items = ItemParameters(Everything(told=told), 3, 2)
-    counted = Counted(
+    counted = PassCounts(
         extra=np.arange(12).reshape(6, 2),
         sizes=np.array([1, 2, 4, 8]),
         golds=np.array([[5, 0], [0, 0], [0, 7], [3, 0]]),

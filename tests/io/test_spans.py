@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import annomodels as am
 from annomodels.errors import AnnotationError
-from annomodels.io.span_builder import UNITS, Span, Spans, to_code_points
+from annomodels.io.span_builder import UNITS, MarkedSpan, Spans, to_code_points
 
 
 def marks(spans: Spans, question: str) -> list[tuple[int, int, str]]:
@@ -46,10 +46,10 @@ def test_webanno_places_are_code_points_in_any_text(words: list[str], data: st.D
 
 SPANS = Spans(
     (
-        Span("d", "ana", "NE", 0, 4, "PER"),
-        Span("d", "ana", "NE", 5, 8, "LOC"),
-        Span("d", "ben", "NE", 0, 8, "PER"),
-        Span("e", "ana", "NE", 0, 2, "LOC"),
+        MarkedSpan("d", "ana", "NE", 0, 4, "PER"),
+        MarkedSpan("d", "ana", "NE", 5, 8, "LOC"),
+        MarkedSpan("d", "ben", "NE", 0, 8, "PER"),
+        MarkedSpan("e", "ana", "NE", 0, 2, "LOC"),
     ),
     {"d": ("ana", "ben", "cho"), "e": ("ana",)},
     {"d": "Anna saw.", "e": "Oh"},
@@ -91,7 +91,7 @@ def test_units_are_never_guessed() -> None:
     bare = Spans(SPANS.spans, SPANS.seen)
     with pytest.raises(AnnotationError, match="text of the document 'd' is not"):
         bare.units("token")
-    two = Spans((*SPANS.spans, Span("d", "ana", "POS", 0, 4, "N")), SPANS.seen)
+    two = Spans((*SPANS.spans, MarkedSpan("d", "ana", "POS", 0, 4, "N")), SPANS.seen)
     with pytest.raises(AnnotationError, match="2 questions: 'NE'"):
         two.units("exact")
 

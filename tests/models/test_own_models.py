@@ -16,7 +16,7 @@ from annomodels.fitting.fit import ClassFit
 from annomodels.models.base import sample_values
 from annomodels.models.catalog import from_dict
 from annomodels.models.confusion import ConfusionModel
-from annomodels.models.parameters import Drawn
+from annomodels.models.parameters import DrawnVariables
 from annomodels.priors import Dirichlet
 from annomodels.reporting.methods import bibtex, methods, methods_latex
 from annomodels.summaries.draws import model_of
@@ -294,7 +294,7 @@ def test_variables_without_those_of_super_are_named() -> None:
             return super().variables(n_labels)[1:]
 
     sizes, rng = {"truth": 2, "label": 2, "coder": 3}, np.random.default_rng(1)
-    values = Drawn(Alone().variables(2), sizes, rng)
+    values = DrawnVariables(Alone().variables(2), sizes, rng)
     with pytest.raises(EngineError, match=r"no variable prevalence.*super\(\)\.variables"):
         Alone().item_states(values)
 

@@ -6,7 +6,7 @@ import pytest
 import annomodels as am
 from annomodels.engines.chain import Chain
 from annomodels.engines.given import given_by, weigh
-from annomodels.engines.source.held import Block
+from annomodels.engines.source.held import OpenBlock
 from annomodels.engines.source.itemsums import ItemSums, Stage
 from annomodels.engines.source.jobs import Keeping, sampled
 from annomodels.engines.source.partition import cut
@@ -57,7 +57,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
     state, values = prior_draw(model, codes, rng)
     chain = Chain(model, codes.volume, state, 1, False)
     chain.own.values = {n: values[n] for n in (each.name for each in model.item_parameters(3))}
-    block = Block(cut(codes, 1).partitions[0], alone=True)
+    block = OpenBlock(cut(codes, 1).partitions[0], alone=True)
     n_draws, size = 3000, n_states(model, 3)
     stage, sizes = Stage(1, n_draws + 1, size, len(chain.own.names)), np.zeros(size)
     for n in range(n_draws):

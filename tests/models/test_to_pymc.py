@@ -18,7 +18,7 @@ from annomodels.models.encoded import encode
 from annomodels.models.parameters import Parameter
 from annomodels.priors.distributions import Normal
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.trust.predictive import Design, _replicate, _statistics
+from annomodels.summaries.trust.predictive import Assignment, _replicate, _statistics
 
 OF_CLASSES = sorted(
     name
@@ -187,7 +187,7 @@ def test_labels_drawn_by_pymc_are_those_of_the_predictive_checks(data, name, kno
     labels = drawn["posterior_predictive"]["labels"]
     assert labels.dims == ("chain", "draw", "annotation")
     assert labels.shape == (*fit.tree["sample_stats"]["lp"].shape, len(data))
-    design = Design(data)
+    design = Assignment(data)
     theirs = [_statistics(design, row) for row in labels.values.reshape(-1, len(data))]
     draws = thinned(fit.tree, data)
     ours = _replicate(draws, design, np.random.default_rng(1), 3)

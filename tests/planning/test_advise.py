@@ -11,7 +11,7 @@ from annomodels.planning import advise as rules
 from annomodels.planning.advise import (
     ALSO,
     FIRST,
-    Facts,
+    DataFacts,
     Use,
     facts_of,
     holding,
@@ -20,7 +20,7 @@ from annomodels.planning.advise import (
 )
 
 SHORT = {"chains": 1, "draws": 10, "warmup": 10, "extend": False, "seed": 1}
-USUAL = Facts(500, 8, 3, 2000, 4.0, 250.0, 1.0, "nominal", 0, 0)
+USUAL = DataFacts(500, 8, 3, 2000, 4.0, 250.0, 1.0, "nominal", 0, 0)
 
 
 def test_facts_are_counted():

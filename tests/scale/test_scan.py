@@ -434,15 +434,15 @@ def test_an_interrupted_scan_leaves_nothing(tmp_path, monkeypatch, stage):
     """Ctrl-C is the same in a query, which runs outside Python, as anywhere else."""
     path = tmp_path / "votes.csv"
     path.write_text(table(400).to_csv(index=False))
-    run, slow = rows.Rows._run, "create table t as select count(*) from range(100000000000)"
+    run, slow = rows.CodedRows._run, "create table t as select count(*) from range(100000000000)"
 
-    def stopped(self: rows.Rows, query: str) -> None:
+    def stopped(self: rows.CodedRows, query: str) -> None:
         if query.startswith("insert into rows" if stage == "reading" else "\ncreate table names"):
             Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
             run(self, slow)
         run(self, query)
 
-    monkeypatch.setattr(rows.Rows, "_run", stopped)
+    monkeypatch.setattr(rows.CodedRows, "_run", stopped)
     with pytest.raises(KeyboardInterrupt):
         am.scan(path, repeats="all", cache=tmp_path / "cache")
     assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]

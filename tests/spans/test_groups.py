@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from annomodels.errors import AnnotationError
-from annomodels.io.span_builder import Span, Spans
+from annomodels.io.span_builder import MarkedSpan, Spans
 from annomodels.spans.groups import groups_of
 
 
 def spans_of(*marks, seen=("ana", "ben"), texts=None):
-    made = tuple(Span("d", coder, "NE", a, b, label) for coder, a, b, label in marks)
+    made = tuple(MarkedSpan("d", coder, "NE", a, b, label) for coder, a, b, label in marks)
     return Spans(made, {"d": tuple(seen)}, texts or {})
 
 
@@ -86,9 +86,9 @@ def test_decisions_are_known_truth_where_they_touch():
         ("ana", 0, 4, "X"), ("ben", 0, 6, "X"), ("ana", 10, 12, "X"), ("ana", 20, 22, "Y")
     )
     decided = [
-        Span("d", "", "", 0, 5, "Y"),
-        Span("d", "", "", 10, 12, "(none)"),
-        Span("d", "", "", 30, 33, "Z"),
+        MarkedSpan("d", "", "", 0, 5, "Y"),
+        MarkedSpan("d", "", "", 10, 12, "(none)"),
+        MarkedSpan("d", "", "", 30, 33, "Z"),
     ]
     groups = groups_of(spans, decisions=decided)
     assert groups.labels == ("X", "Y", "Z")
@@ -100,13 +100,13 @@ def test_decisions_are_known_truth_where_they_touch():
 
 def test_no_span_can_be_decided_where_the_longest_span_of_an_answer_is_not_its_first():
     spans = spans_of(("ana", 1, 3, "X"), ("ana", 4, 10, "X"), ("ben", 0, 10, "X"))
-    groups = groups_of(spans, decisions=[Span("d", "", "", 0, 10, "(none)")])
+    groups = groups_of(spans, decisions=[MarkedSpan("d", "", "", 0, 10, "(none)")])
     assert (groups.known.tolist(), groups.known_shape.tolist()) == ([0], [-1])
 
 
 def test_a_curated_version_is_known_truth_of_its_document():
-    made = [Span("d", c, "NE", 0, 4, "X") for c in ("ana", "ben", "")] + [
-        Span("d", "ana", "NE", 8, 9, "X")
+    made = [MarkedSpan("d", c, "NE", 0, 4, "X") for c in ("ana", "ben", "")] + [
+        MarkedSpan("d", "ana", "NE", 8, 9, "X")
     ]
     groups = groups_of(Spans(tuple(made), {"d": ("", "ana", "ben")}))
     assert groups.known.tolist() == [1, 0]

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 import annomodels as am
 from annomodels.errors import AnnotationError, NotApplicable
-from annomodels.io.span_builder import Span, Spans
+from annomodels.io.span_builder import MarkedSpan, Spans
 from annomodels.kernels.spans import group_weights
 from annomodels.limits import STATES
 from annomodels.reporting.spans import SpanFacts
@@ -26,7 +26,7 @@ def tiny():
         ("d", "ana", 20, 30, "LOC"), ("d", "ben", 20, 24, "PER"), ("d", "ben", 25, 30, "LOC"),
         ("e", "ana", 3, 5, "PER"), ("e", "eva", 8, 9, "LOC"), ("e", "ana", 8, 9, "LOC"),
     ]  # fmt: skip
-    made = tuple(Span(d, c, "NE", a, b, k) for d, c, a, b, k in marks)
+    made = tuple(MarkedSpan(d, c, "NE", a, b, k) for d, c, a, b, k in marks)
     return Spans(made, {"d": ("ana", "ben", "eva"), "e": ("ana", "eva")})
 
 
@@ -46,7 +46,7 @@ def crowd(n_documents=30, n_coders=4, seed=0):
                 label = true if right else rng.choice(["", "A", "B"], p=[0.6, 0.2, 0.2])
                 end = place + (5 if rng.random() < skill[j] else int(rng.choice([3, 4, 6, 7])))
                 if label:
-                    marks.append(Span(f"d{d}", name, "NE", place, end, str(label)))
+                    marks.append(MarkedSpan(f"d{d}", name, "NE", place, end, str(label)))
     return Spans(tuple(marks), {f"d{d}": tuple(names) for d in range(n_documents)}), truth
 
 
@@ -110,7 +110,7 @@ def shapes_of(groups, g):
 @pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 def test_the_pymc_model_is_the_same_density():
-    decided = [Span("e", "", "", 3, 5, "(none)"), Span("e", "", "", 8, 9, "LOC")]
+    decided = [MarkedSpan("e", "", "", 3, 5, "(none)"), MarkedSpan("e", "", "", 8, 9, "LOC")]
     names = ("of_context", "exact", "of_visit", "confusion_0", "confusion_1", "confusion_2")
     for groups in (groups_of(tiny()), groups_of(tiny(), decisions=decided)):
         model = SpanModel().pymc(groups)
@@ -180,7 +180,7 @@ def simulated(model, rng):
         for place in range(places):
             true, border = rng.choice(k, p=of_context), rng.integers(OTHER_BORDERS + 1)
             # a known span of nobody keeps each place in the data, so that none is left out
-            marks.append(Span(f"d{d}", "keep", "NE", 100 * place, 100 * place + 50, "A"))
+            marks.append(MarkedSpan(f"d{d}", "keep", "NE", 100 * place, 100 * place + 50, "A"))
             for j in range(coders):
                 if rng.random() > attends[j] or not rng.choice(k, p=rows[j, true]):
                     continue
@@ -194,7 +194,7 @@ def simulated(model, rng):
                     else rng.choice(others)
                 )
                 start = 100 * place
-                marks.append(Span(f"d{d}", f"c{j}", "NE", start, start + 10 + int(mine), "A"))
+                marks.append(MarkedSpan(f"d{d}", f"c{j}", "NE", start, start + 10 + int(mine), "A"))
     names = ("c0", "c1", "c2", "keep")
     groups = groups_of(Spans(tuple(marks), {f"d{d}": names for d in range(documents)}))
     return without(groups, "keep", replace), p
@@ -365,8 +365,8 @@ def test_decisions_are_kept(tmp_path):
 
 
 def test_missed_spans_are_a_lower_bound_by_those_marked_once_and_twice():
-    marks = [Span("d", "ana", "NE", 10 * n, 10 * n + 4, "X") for n in range(6)]
-    marks += [Span("d", "ben", "NE", 10 * n, 10 * n + 4, "X") for n in range(4, 6)]
+    marks = [MarkedSpan("d", "ana", "NE", 10 * n, 10 * n + 4, "X") for n in range(6)]
+    marks += [MarkedSpan("d", "ben", "NE", 10 * n, 10 * n + 4, "X") for n in range(4, 6)]
     groups = groups_of(Spans(tuple(marks), {"d": ("ana", "ben")}))
     assert unseen_spans(groups, np.ones((1, 6), np.int16)).tolist() == [4 * 3 / (2 * 3)]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import annomodels as am
 from annomodels.errors import NotApplicable
 from annomodels.io.reading import read_any
-from annomodels.io.span_builder import Span, Spans
+from annomodels.io.span_builder import MarkedSpan, Spans
 from annomodels.io.writers.catalog import SPAN_BACKS
 
 TEXTS = {
@@ -33,7 +33,7 @@ GOLD = pd.DataFrame(
     columns=["document", "start", "end", "label", "p_exact"],
 )
 SOURCE = Spans(
-    (Span("news_1", "ana", "NamedEntity.value", 0, 4, "PER"),),
+    (MarkedSpan("news_1", "ana", "NamedEntity.value", 0, 4, "PER"),),
     dict.fromkeys(TEXTS, ("ana", "ben")),
     TEXTS,
 )

@@ -11,7 +11,7 @@ from annomodels.summaries.trust.predictive import (
     FITS,
     OF_ITEMS,
     RULES,
-    Rows,
+    CheckRows,
     aspects,
     next_model,
     reproduced,
@@ -106,7 +106,7 @@ def test_the_pooled_model_cannot_reproduce_coders(make):
 
 def test_p_values_count_ties_half_and_see_both_sides():
     seen = np.array([0.0, 1.0, 1.0, 2.0] * 50)
-    rows = Rows()
+    rows = CheckRows()
     assert rows.two_sided("middle", 1.0, seen).p_value == 0.5
     assert not rows.two_sided("high", 3.0, seen).fits
     assert not rows.two_sided("low", -1.0, seen).fits
@@ -117,7 +117,7 @@ def test_p_values_count_ties_half_and_see_both_sides():
 def test_a_value_outside_its_interval_is_not_said_to_fit():
     """The worst of many entries is often outside, which its own p-value allows for."""
     seen = np.random.default_rng(0).normal(size=(400, 50))
-    rows = Rows()
+    rows = CheckRows()
     rows.worst([f"c{n}" for n in range(50)], np.append(np.zeros(49), 2.5), seen)
     table = rows.table()
     inside = table["observed"].between(table["low"], table["high"])
@@ -132,7 +132,7 @@ def test_what_is_significant_must_also_matter(make, ratio, warned):
 
     world = make.world(n_items=60, n_coders=4, per_item=4)
     tree = make.gibbs(world.data, chains=2, draws=200, warmup=100)
-    seen = Rows().realised("errors on the same items", np.full(200, ratio), np.full(200, 1.0))
+    seen = CheckRows().realised("errors on the same items", np.full(200, ratio), np.full(200, 1.0))
     assert not seen.fits
     finding = reproduced("errors_on_the_same_items", seen, times=ratio)
     found = check(tree, world.data, [finding])
@@ -144,7 +144,7 @@ def test_what_is_significant_must_also_matter(make, ratio, warned):
 def test_many_coders_raise_no_false_alarm(rng):
     """The p-value of the worst of 100 entries is uniform, not that of one entry alone."""
     seen = rng.normal(size=(2000, 100))
-    p = [Rows().worst(["x"] * 100, rng.normal(size=100), seen).p_value for _ in range(200)]
+    p = [CheckRows().worst(["x"] * 100, rng.normal(size=100), seen).p_value for _ in range(200)]
     assert 0.35 < np.mean(p) < 0.65
     assert np.mean(np.array(p) < 0.05) < 0.12
 
@@ -159,18 +159,18 @@ def test_few_draws_serve_more_than_once(make):
 
 def test_single_labels_have_no_votes_to_compare():
     data = Annotations.from_records([(i, i % 3, "ab"[i % 2]) for i in range(30)])
-    from annomodels.summaries.trust.predictive import Design
+    from annomodels.summaries.trust.predictive import Assignment
 
-    assert not Design(data).has_pairs
+    assert not Assignment(data).has_pairs
 
 
 def test_alpha_of_replicates_is_that_of_the_coefficients(rng):
-    from annomodels.summaries.trust.predictive import Design
+    from annomodels.summaries.trust.predictive import Assignment
 
     rows = [(i, int(j), int(rng.integers(3))) for i in range(40) for j in rng.permutation(5)[:3]]
     rows += [(40, 0, 1), (41, 1, 2), (41, 4, 2)]
     data = am.Annotations.from_records(rows, labels=range(3))
-    design = Design(data)
+    design = Assignment(data)
     expected = am.agreement(data, "alpha", draws=0).value
     assert design.alpha(design.votes(data.label)) == pytest.approx(expected, abs=1e-12)
 

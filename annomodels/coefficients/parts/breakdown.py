@@ -54,7 +54,7 @@ from annomodels.coefficients.rows import (
     within_items,
 )
 from annomodels.coefficients.sums import Statistics, draw_values, point_values, without_coders
-from annomodels.coefficients.tables import Evaluated, Tables, over
+from annomodels.coefficients.tables import Evaluated, PairTables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_names, quoted
 from annomodels.errors import NotApplicable, Option, valid_seed
@@ -161,7 +161,7 @@ def breakdown(
     return way(setup, draws, valid_seed(seed))
 
 
-def one_against_rest(tables: Tables) -> Tables:
+def one_against_rest(tables: PairTables) -> PairTables:
     """Return tables of two labels (rest, label) for every label, shape [..., label, ...]."""
     k, p = tables.n_labels, np.arange(len(tables.first))
     equal = tables.first == tables.second
@@ -181,7 +181,7 @@ def one_against_rest(tables: Tables) -> Tables:
     def halves(weights: Floats) -> Floats:
         return np.stack([weights.sum(-1, keepdims=True) - weights, weights], axis=-1)
 
-    return Tables(
+    return PairTables(
         first=np.array([0, 0, 1]),
         second=np.array([0, 1, 1]),
         together=np.stack([np.maximum(rest, 0.0), mixed, both], axis=-1),

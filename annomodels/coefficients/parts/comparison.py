@@ -12,7 +12,7 @@ from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.parts.results import Difference
 from annomodels.coefficients.parts.setup import Setup, collect, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, diagnose, explain, say, unit_notes
-from annomodels.coefficients.rows import Duplicates, Rows, make_sample, restrict
+from annomodels.coefficients.rows import Duplicates, ItemRows, make_sample, restrict
 from annomodels.coefficients.sums import Statistics, draw_values, point_values
 from annomodels.coefficients.tables import Evaluated
 from annomodels.data.annotations import Annotations
@@ -144,7 +144,7 @@ def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
     return list(collect(sample, measure, draws, seed, width).values())
 
 
-def _joint(one: Setup, two: Setup) -> Rows:
+def _joint(one: Setup, two: Setup) -> ItemRows:
     """Join the rows of both data sets; items with the same name are one item."""
     names = dict.fromkeys((*one.data.items, *two.data.items))
     code = {name: place for place, name in enumerate(names)}

@@ -16,7 +16,7 @@ from annomodels.coefficients.intervals import interval, share_above, spans
 from annomodels.coefficients.parts.breakdown import FEW, by_coder, by_label, one_against_rest
 from annomodels.coefficients.parts.results import SHARES, Breakdown, Diagnosis
 from annomodels.coefficients.parts.setup import (
-    Overlap,
+    Connections,
     Setup,
     collect,
     dataset,
@@ -198,7 +198,7 @@ def diagnose(
 
 def _coders(
     setup: Setup,
-    links: Overlap,
+    links: Connections,
     table: pd.DataFrame,
     columns: dict[str, Floats],
     more: Bias,
@@ -434,7 +434,7 @@ def about_groups(table: pd.DataFrame | None) -> list[Note]:
     return [say("group", **row) for row in rows[:NAMED]]
 
 
-def about_overlap(found: Overlap, coders: Sequence[Hashable], items: int) -> list[Note]:
+def about_overlap(found: Connections, coders: Sequence[Hashable], items: int) -> list[Note]:
     """Report unconnected parts of the graph of coders and items."""
     notes = []
     alone = [name for name, n in zip(coders, found.shared, strict=True) if n == 0]

@@ -22,8 +22,8 @@ from annomodels.coefficients.reasons import REASONS, before, refuse, repeats_not
 from annomodels.coefficients.rows import (
     CONVENTIONS,
     Duplicates,
+    ItemRows,
     Request,
-    Rows,
     Sample,
     collapse,
     make_sample,
@@ -43,7 +43,7 @@ from annomodels.types import Floats, Ints
 @dataclass(frozen=True, eq=False)
 class Setup:
     data: Annotations  # annotations, with the label set in use
-    rows: Rows  # their codes, one item for each item of the data
+    rows: ItemRows  # their codes, one item for each item of the data
     sample: Sample  # equal items counted once, and how their weights are drawn
     request: Request
     duplicates: Duplicates
@@ -242,7 +242,7 @@ MOST_PATHS = 60_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap:
+class Connections:
     """Connections between coders through items; components are numbered from the largest."""
 
     component: Ints  # of each coder, [coder]
@@ -252,7 +252,7 @@ class Overlap:
     single: int  # items with one label
 
 
-def overlap(rows: Rows) -> Overlap:
+def overlap(rows: ItemRows) -> Connections:
     """Find the connected components, and the items that each coder shares."""
     n_coders, n_items = rows.n_coders, rows.n_items
     ones = np.ones(len(rows.item))
@@ -270,7 +270,7 @@ def overlap(rows: Rows) -> Overlap:
     table = pd.DataFrame({"component": np.arange(k) + 1} | {n: x[order] for n, x in sizes.items()})
     per_item = np.asarray(given.sum(0)).reshape(-1)
     together = given @ given.T if (per_item**2).sum() <= MOST_PATHS else None
-    return Overlap(
+    return Connections(
         component=np.argsort(order)[of_coder] + 1,
         components=table,
         shared=np.bincount(rows.coder[(per_item >= 2)[rows.item]], minlength=n_coders),

@@ -20,7 +20,7 @@ import numpy as np
 from annomodels.data.names import label_text
 from annomodels.engines.source.blocks import items_path
 from annomodels.engines.source.itemsums import ItemMeans
-from annomodels.engines.source.partition import Partition, Source
+from annomodels.engines.source.partition import ItemSource, Partition
 from annomodels.models.answering import answers_of
 from annomodels.models.base import Model
 from annomodels.types import Floats, Ints
@@ -104,7 +104,9 @@ class LabelsOnDisk(Protocol):
     def per_coder(self) -> Ints:
         """Number of labels of each coder, shape [coder]."""
 
-    def sources(self, shared: bool = False, scratch: str = "", answering: bool = False) -> Source:
+    def sources(
+        self, shared: bool = False, scratch: str = "", answering: bool = False
+    ) -> ItemSource:
         """Return the blocks as a source."""
 
 
@@ -146,7 +148,7 @@ class TruthFolder:
             yield np.column_stack([table[name].to_numpy() for name in names])
 
 
-def opened(data: LabelsOnDisk, model: Model) -> Source:
+def opened(data: LabelsOnDisk, model: Model) -> ItemSource:
     """Return the blocks of a scan, with a new folder for P(truth) and for sums."""
     keeper = Keeper()
     for name in ("truth", "scratch"):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.engines.source.held import Block
-from annomodels.engines.source.partition import Partition, Source
+from annomodels.engines.source.held import OpenBlock
+from annomodels.engines.source.partition import ItemSource, Partition
 from annomodels.executors.team import Remote, Sums, add
 
 
@@ -19,7 +19,7 @@ class Elsewhere:
     # Jobs see copies of the blocks. What a job stores is a new promise of the blocks, which the
     # team can keep again: nothing else is held at a place.
 
-    def __init__(self, source: Source, team: Remote) -> None:
+    def __init__(self, source: ItemSource, team: Remote) -> None:
         self.team = team
         runs = _shared_out([p.n_annotations for p in source.partitions], team.places)
         self.blocks = [team.submit(_opened, [source.partitions[n] for n in run]) for run in runs]
@@ -60,18 +60,18 @@ def _shared_out(sizes: Sequence[int], places: int) -> list[list[int]]:
 # -- where the partitions lie --------------------------------------------------------------------
 
 
-def _opened(partitions: Sequence[Partition]) -> list[Block]:
-    return [Block(partition, alone=len(partitions) == 1) for partition in partitions]
+def _opened(partitions: Sequence[Partition]) -> list[OpenBlock]:
+    return [OpenBlock(partition, alone=len(partitions) == 1) for partition in partitions]
 
 
 def _each[T](
-    job: Callable[..., T], blocks: Sequence[Block], arguments: tuple[object, ...]
+    job: Callable[..., T], blocks: Sequence[OpenBlock], arguments: tuple[object, ...]
 ) -> list[T]:
     return [job(block.copied(), *arguments) for block in blocks]
 
 
 def _added(
-    job: Callable[..., Sums], blocks: Sequence[Block], arguments: tuple[object, ...]
+    job: Callable[..., Sums], blocks: Sequence[OpenBlock], arguments: tuple[object, ...]
 ) -> Sums:
     total: Sums | None = None
     for block in blocks:
@@ -82,7 +82,7 @@ def _added(
 
 
 def _storing[T](
-    job: Callable[..., T], blocks: Sequence[Block], arguments: tuple[object, ...]
-) -> tuple[list[Block], list[T]]:
+    job: Callable[..., T], blocks: Sequence[OpenBlock], arguments: tuple[object, ...]
+) -> tuple[list[OpenBlock], list[T]]:
     changed = [block.copied() for block in blocks]
     return changed, [job(block, *arguments) for block in changed]

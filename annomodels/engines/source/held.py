@@ -12,7 +12,7 @@ from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
 
 
-class Block:
+class OpenBlock:
     """Opened partition."""
 
     def __init__(self, partition: Partition, alone: bool = False) -> None:
@@ -26,7 +26,7 @@ class Block:
         # data that jobs store for later jobs
         self.memory: dict[str, AnyArray] = {}
 
-    def copied(self) -> Block:
+    def copied(self) -> OpenBlock:
         """Return a block that shares the labels only, so that a job does not change this one."""
         other = copy(self)
         if self.held is not None:  # labels that came from another machine are read-only

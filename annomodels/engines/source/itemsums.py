@@ -17,7 +17,7 @@ from annomodels.engines.kept import total_gaps
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from annomodels.kernels.passes import Sums
+    from annomodels.kernels.passes import DrawSums
 
 
 # maximum size of P(state) for all items
@@ -71,12 +71,12 @@ class ItemSums:
         self.open: list[int] = []
         self.closed: set[int] = set()
 
-    def sums(self, order: Ints | None = None) -> Sums:
+    def sums(self, order: Ints | None = None) -> DrawSums:
         """Return the arrays that a pass adds a draw to, class k at position `order[k]`."""
-        from annomodels.kernels.passes import Sums
+        from annomodels.kernels.passes import DrawSums
 
         places = np.arange(self.batch.shape[1]) if order is None else np.asarray(order)
-        return Sums(self.batch, self.open_entropy, *self.of_states, places)
+        return DrawSums(self.batch, self.open_entropy, *self.of_states, places)
 
     @property
     def places(self) -> tuple[Floats, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from annomodels.engines.given import given_by, weigh
 from annomodels.engines.kept import total_gaps
-from annomodels.engines.source.held import Block, writable
+from annomodels.engines.source.held import OpenBlock, writable
 from annomodels.engines.source.itemsums import ItemSums, Stage, item_means
 from annomodels.engines.source.partition import Finish
 from annomodels.models.base import Model, State
@@ -44,7 +44,7 @@ def parameters_of(state: State, here: bool) -> Parameters:
 
 
 def sampled(
-    block: Block,
+    block: OpenBlock,
     parameters: Sequence[Parameters],
     keys: Sequence[int],
     iteration: int,
@@ -82,26 +82,26 @@ def sampled(
     return wide, extra, sizes, golds, found
 
 
-def expected(block: Block, parameters: Parameters) -> tuple[AnyArray, ...]:
+def expected(block: OpenBlock, parameters: Parameters) -> tuple[AnyArray, ...]:
     """Return expected counts [row, label, truth], class sizes [truth] and log likelihood []."""
     counts, sizes, _, found = _soft(block, parameters, items=False)
     return counts, sizes, np.array(found)
 
 
-def weighed(block: Block, parameters: Parameters, finish: Finish) -> Any:
+def weighed(block: OpenBlock, parameters: Parameters, finish: Finish) -> Any:
     """Return P(truth) [item, truth] under one state, or the result of `finish` on it."""
     p_truth = _soft(block, parameters)[2]
     return p_truth if finish is None else finish(block.partition, p_truth)
 
 
-def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
+def distances(block: OpenBlock, states: Sequence[Parameters]) -> tuple[Floats]:
     """Return total variation distances of states, summed over items, shape [state, state]."""
     known = [_soft(block, state)[2] for state in states]
     return (total_gaps(known, block.open()[1]),)
 
 
 def items(
-    block: Block,
+    block: OpenBlock,
     model: Model,
     stage: Stage,
     draws: Sequence[dict[str, AnyArray]],
@@ -115,7 +115,7 @@ def items(
     return (means if finish is None else finish(block.partition, means)), means.gaps
 
 
-def _complete(block: Block, model: Model, sums: ItemSums, draws: dict[str, AnyArray]) -> None:
+def _complete(block: OpenBlock, model: Model, sums: ItemSums, draws: dict[str, AnyArray]) -> None:
     """Add the draws that the sums lack: all of them if the iterations ran elsewhere."""
     n = len(draws["prevalence"])
     if not sums.missing(n):
@@ -130,7 +130,7 @@ def _complete(block: Block, model: Model, sums: ItemSums, draws: dict[str, AnyAr
 
 
 def _soft(
-    block: Block, parameters: Parameters, items: bool = True
+    block: OpenBlock, parameters: Parameters, items: bool = True
 ) -> tuple[Floats, Floats, Floats, float]:
     from annomodels.kernels.passes import soft
 

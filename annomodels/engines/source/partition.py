@@ -88,7 +88,7 @@ class Output(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ItemSource:
     """All items: sizes and partitions."""
 
     partitions: Sequence[Partition] = field(repr=False)
@@ -140,7 +140,7 @@ class Source:
             yield fields["p_truth"][part.first : part.first + part.n_items]
 
 
-def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
+def alike(source: ItemSource, place: Ints, copies: Sequence[Ints] = ()) -> ItemSource:
     """Merge coders of equal `place` [coder], and keep the first label of copies per item."""
     if np.array_equal(place, np.arange(len(place))) and not copies:
         return source
@@ -149,7 +149,7 @@ def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
     return replace(source, partitions=parts, volume=np.bincount(place, source.volume))
 
 
-def cut(codes: Encoded, parts: int) -> Source:
+def cut(codes: Encoded, parts: int) -> ItemSource:
     """Cut items in memory into parts with about as many labels each."""
     parts = max(1, min(parts, codes.n_patterns))
     wanted = np.linspace(0, codes.starts[-1], parts + 1)[1:-1]
@@ -159,7 +159,7 @@ def cut(codes: Encoded, parts: int) -> Source:
         Partition(first, part.n_patterns, len(part.row), part)
         for first, part in zip(edges[:-1], whole, strict=True)
     ]
-    return Source(
+    return ItemSource(
         pieces, len(codes.inverse), codes.n_labels, len(codes.row), codes.volume,
         bool((codes.gold >= 0).any()), codes.inverse,
     )  # fmt: skip

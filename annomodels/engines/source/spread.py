@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterator
 from typing import cast
 
 from annomodels.engines.source.elsewhere import Elsewhere
-from annomodels.engines.source.held import Block
-from annomodels.engines.source.partition import Source
+from annomodels.engines.source.held import OpenBlock
+from annomodels.engines.source.partition import ItemSource
 from annomodels.executors.team import Remote, Sums, Team, Threads
 
 
 class Spread:
     """A source whose partitions are assigned to a team."""
 
-    def __init__(self, source: Source, team: Team) -> None:
+    def __init__(self, source: ItemSource, team: Team) -> None:
         self.source, self.team = source, team
         self.elsewhere = Elsewhere(source, team) if isinstance(team, Remote) else None
         self.here = self.elsewhere is None
         # one local part: nothing is dispatched, which would slow down small passes
         self.alone = self.here and len(source.partitions) == 1
-        self.blocks: dict[int, Block] = {}
+        self.blocks: dict[int, OpenBlock] = {}
 
     def __enter__(self) -> Spread:
         return self
@@ -56,11 +56,11 @@ class Spread:
         numbers = range(len(self.source.partitions))
         return cast("Threads", self.team).map(lambda n: job(self.block(n), *arguments), numbers)
 
-    def block(self, number: int) -> Block:
+    def block(self, number: int) -> OpenBlock:
         """Return an opened local partition."""
         if number not in self.blocks:
             partitions = self.source.partitions
             alone = len(partitions) <= self.team.places
             # if two threads come here at the same time, the first block counts
-            self.blocks.setdefault(number, Block(partitions[number], alone))
+            self.blocks.setdefault(number, OpenBlock(partitions[number], alone))
         return self.blocks[number]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.engines.source.held import Block, writable
+from annomodels.engines.source.held import OpenBlock, writable
 from annomodels.engines.source.itemsums import ItemMeans, room
 from annomodels.engines.source.partition import Finish
 from annomodels.models.mixtures.stack import layered
@@ -22,7 +22,7 @@ CELLS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class EffectDraws:
     """Draws of sharpness [draw], proportions of unknown items and tilt [draw, truth]."""
 
     sharpness: Floats
@@ -34,7 +34,7 @@ class Layer:
         return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
 
 
-def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
+def _all_coders(block: OpenBlock) -> tuple[tuple[AnyArray, ...], int]:
     """Return the first arguments of a pass over all coders, and the number of rows."""
     if block.partition.alike is None:
         return block.open()[0], block.n_rows
@@ -46,7 +46,7 @@ def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
 
 
 def weighed(
-    block: Block, log_rows: Floats, log_prevalence: Floats, correlation: float
+    block: OpenBlock, log_rows: Floats, log_prevalence: Floats, correlation: float
 ) -> tuple[Ints, Ints]:
     """Store log P(truth) of the items; return integer counts [cell, truth] and sizes [truth]."""
     from annomodels.kernels.mixtures.stacked import weighed_pass
@@ -63,7 +63,7 @@ def weighed(
     return counts, sizes
 
 
-def correlated(block: Block, right: Floats) -> tuple[Ints]:
+def correlated(block: OpenBlock, right: Floats) -> tuple[Ints]:
     """Sum products of the errors of label pairs, see :func:`correlated_errors`."""
     from annomodels.kernels.mixtures.stacked import correlated_errors
 
@@ -73,7 +73,7 @@ def correlated(block: Block, right: Floats) -> tuple[Ints]:
     return (sums,)
 
 
-def _votes(block: Block) -> Ints:
+def _votes(block: OpenBlock) -> Ints:
     """Count the labels of the items, including those of copies, shape [item, label]."""
     ((starts, cell, _), _), k = _all_coders(block), block.n_labels
     item = np.repeat(np.arange(block.n_items), np.diff(starts))
@@ -81,12 +81,12 @@ def _votes(block: Block) -> Ints:
     return np.asarray(votes.reshape(-1, k))
 
 
-def vote_patterns(block: Block) -> tuple[Ints, Ints]:
+def vote_patterns(block: OpenBlock) -> tuple[Ints, Ints]:
     """Return the distinct patterns of votes and their counts, see :func:`patterns`."""
     return patterns(_votes(block))
 
 
-def mixed(block: Block, stack: Stack, dependence: Dependence) -> tuple[Floats, Ints]:
+def mixed(block: OpenBlock, stack: Stack, dependence: Dependence) -> tuple[Floats, Ints]:
     """Mix mode and votes; return the log mixture and the truth of the known items."""
     log_q = room((block.n_items, block.n_labels), block.scratch)
     starts, _, gold = block.open()[0]
@@ -98,7 +98,7 @@ def mixed(block: Block, stack: Stack, dependence: Dependence) -> tuple[Floats, I
 
 
 def believed(
-    block: Block, layer: Layer, finish: Finish, whole: bool
+    block: OpenBlock, layer: EffectDraws, finish: Finish, whole: bool
 ) -> tuple[Any, Floats | None, Floats | None]:
     """Compute P(truth) of the items, or the result of `finish` on it."""
     # If `whole`, also returns log P(truth) at the mode and of the mixture, [item, truth].
@@ -115,7 +115,7 @@ def believed(
     return (means, block.memory["log p"], log_q) if whole else (means, None, None)
 
 
-def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
+def averaged(log_q: Floats, layer: EffectDraws) -> tuple[Floats, Floats, Floats]:
     """Average P(truth) over the layer; return it, its entropy in nats and its standard error."""
     n, k = log_q.shape
     p, square, entropy = np.empty((n, k)), np.empty((n, k)), np.empty(n)
@@ -130,7 +130,7 @@ def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
 
 
 def truths_drawn(
-    block: Block, sharpness: Floats, unknown: Floats, tilt: Floats, key: int, iteration: int
+    block: OpenBlock, sharpness: Floats, unknown: Floats, tilt: Floats, key: int, iteration: int
 ) -> tuple[AnyArray, ...]:
     """Draw the truth of all items under some draws of the layer, starting at an iteration."""
     # Returns counts [draw, cell, truth], sizes [draw, truth] and, per draw, the number of wrong

@@ -9,7 +9,14 @@ from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
 from annomodels.errors import Option
 from annomodels.io.border import Members
-from annomodels.io.coref.parts import Crossing, Marks, Options, Part, Reading, crossings
+from annomodels.io.coref.parts import (
+    CorefOptions,
+    Crossing,
+    DocumentPart,
+    Marks,
+    ReadingState,
+    crossings,
+)
 
 # -- CoNLL-2012: one word per line, clusters as numbered brackets in the last column ---------------
 
@@ -20,7 +27,9 @@ EMPTY = frozenset({"-", "_", "*"})
 WORD_COLUMN = 3
 
 
-def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_conll(
+    files: Members, name: str, coder: str, unnamed: str, options: CorefOptions
+) -> list[DocumentPart]:
     reading = _Conll(files.where(name), coder)
     reading.crossing = options.crossing
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):
@@ -29,7 +38,7 @@ def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Opt
     return reading.done("The file has no documents.", 'Start one with "#begin document".')
 
 
-class _Conll(Reading):
+class _Conll(ReadingState):
     crossing: Crossing = "error"
     _start = 0  # first line of the open document; 0 between documents
 
@@ -131,8 +140,8 @@ class _Mention:
 
 
 def read_corefud(
-    files: Members, name: str, coder: str, unnamed: str, options: Options
-) -> list[Part]:
+    files: Members, name: str, coder: str, unnamed: str, options: CorefOptions
+) -> list[DocumentPart]:
     reading = _CorefUD(files.where(name), coder)
     reading.begin(unnamed)
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):
@@ -141,7 +150,7 @@ def read_corefud(
     return reading.done("The file has no word.", "Export it again.")
 
 
-class _CorefUD(Reading):
+class _CorefUD(ReadingState):
     _fields: tuple[str, ...] = DEFAULT
 
     def begin(self, name: str) -> None:

@@ -13,7 +13,7 @@ from annomodels.data.layers import Judgment
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Note, Problem, raise_all
 from annomodels.io.border import Members
-from annomodels.io.coref.parts import Marks, Options, Part
+from annomodels.io.coref.parts import CorefOptions, DocumentPart, Marks
 from annomodels.io.objects import json_lines
 from annomodels.io.tables.table import TextRows, from_records
 
@@ -21,8 +21,8 @@ from annomodels.io.tables.table import TextRows, from_records
 
 
 def read_jsonlines(
-    files: Members, name: str, coder: str, unnamed: str, options: Options
-) -> list[Part]:
+    files: Members, name: str, coder: str, unnamed: str, options: CorefOptions
+) -> list[DocumentPart]:
     """Read the documents of a file; a line may name its coder and genre."""
     source = files.where(name)
     values, lines = json_lines(files.text(name, options.encoding), source)
@@ -31,7 +31,7 @@ def read_jsonlines(
         where = f"{source}, line {line}"
         try:
             fallback = unnamed if len(values) == 1 else f"document {number}"
-            parts.append(Part(_document(value, coder, fallback), where))
+            parts.append(DocumentPart(_document(value, coder, fallback), where))
         except AnnotationError as error:
             problems += [
                 Problem(p.what, ", ".join(filter(None, (where, p.where))), p.remedy)
@@ -128,8 +128,8 @@ Rows = dict[str, dict[str, tuple[str, int]]]
 
 
 def read_chains(
-    files: Members, name: str, coder: str, unnamed: str, options: Options
-) -> list[Part]:
+    files: Members, name: str, coder: str, unnamed: str, options: CorefOptions
+) -> list[DocumentPart]:
     """Read the documents of a table; an item is document#sentence:first-end, end exclusive."""
     source = files.where(name)
     lines = TextRows(files.text(name, options.encoding), source)
@@ -188,7 +188,7 @@ class _Chains:
             for place, (n, first, end) in places.items()
         }
 
-    def part(self, what: str, notes: tuple[str, ...]) -> Part | None:
+    def part(self, what: str, notes: tuple[str, ...]) -> DocumentPart | None:
         layers = {}
         for coder, held in self.coders.items():
             marks = Marks()
@@ -210,7 +210,7 @@ class _Chains:
         words = ("_",) * self.starts[-1]
         starts = tuple(sorted(set(self.starts[:-1])))
         document = Document(self.name, words, starts, None, layers, notes)
-        return Part(document, self.source)
+        return DocumentPart(document, self.source)
 
     def _known(self, held: Mapping[str, tuple[str, int]], targets: list[str], line: int) -> bool:
         unknown = [one for one in targets if one not in held]

@@ -11,7 +11,7 @@ from annomodels.data.layers import PHRASE, Judgment
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem, raise_all
 from annomodels.io.border import Element, Members, elements
-from annomodels.io.coref.parts import Marks, Options, Part, Reading
+from annomodels.io.coref.parts import CorefOptions, DocumentPart, Marks, ReadingState
 
 ATTRIBUTES: dict[str, str] = {
     "set": "coref_class",
@@ -26,7 +26,9 @@ ATTRIBUTES: dict[str, str] = {
 EMPTY = ("", "empty")
 
 
-def read_mmax2(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_mmax2(
+    files: Members, name: str, coder: str, unnamed: str, options: CorefOptions
+) -> list[DocumentPart]:
     strange = sorted(set(options.attributes) - set(ATTRIBUTES))
     if strange:
         remedy = f"Use {', '.join(ATTRIBUTES)}."
@@ -79,7 +81,7 @@ def _slashes(path: str) -> str:
     return path.replace("\\", "/")
 
 
-class _Mmax(Reading):
+class _Mmax(ReadingState):
     def __init__(self, project: _Project, coder: str, names: Mapping[str, str]) -> None:
         source, words = project.parse(project.words)
         super().__init__(source, coder)
@@ -95,7 +97,7 @@ class _Mmax(Reading):
         self.marks = Marks()
         self.found: dict[str, tuple[Element, str, str]] = {}
 
-    def part(self, unnamed: str) -> Part:
+    def part(self, unnamed: str) -> DocumentPart:
         if not self.project.levels and not self.problems:
             what = f"No markables were found for {self.project.title!r}."
             remedy = "Give the folder with common_paths.xml and all files it names."
@@ -128,7 +130,7 @@ class _Mmax(Reading):
             self.coder, clusters.values() if clusters else None, judgments, near, dominating
         )
         document = Document(unnamed, tuple(self.tokens), layers={self.coder: layer})
-        return Part(document, self.source, self.lines)
+        return DocumentPart(document, self.source, self.lines)
 
     def _problem(self, what: str, element: Element, source: str, remedy: str) -> None:
         self.problems.append(Problem(what, f"{source}, line {element.line}", remedy))

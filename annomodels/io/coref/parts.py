@@ -19,7 +19,7 @@ ChainFrom = Literal["relations", "label"]
 
 
 @dataclass(frozen=True)
-class Options:
+class CorefOptions:
     encoding: str | None = None
     crossing: Crossing = "error"
     relations: frozenset[str] = frozenset()
@@ -28,7 +28,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Part:
+class DocumentPart:
     document: Document
     source: str
     lines: Sequence[int] = ()
@@ -40,13 +40,13 @@ class Part:
         return self.source
 
 
-class Reading:
+class ReadingState:
     """State of a file being read: finished documents, and words of the open document."""
 
     def __init__(self, source: str, coder: str) -> None:
         self.source = source
         self.coder = coder
-        self.parts: list[Part] = []
+        self.parts: list[DocumentPart] = []
         self.problems: list[Problem] = []
         self.begin("")
 
@@ -72,9 +72,9 @@ class Reading:
         layers = {self.coder: layer}
         words, starts = tuple(self.tokens), tuple(self.sentences)
         made = Document(self.name, words, starts or (0,), genre, layers)
-        self.parts.append(Part(made, self.source, self.lines))
+        self.parts.append(DocumentPart(made, self.source, self.lines))
 
-    def done(self, what: str, remedy: str) -> list[Part]:
+    def done(self, what: str, remedy: str) -> list[DocumentPart]:
         if not self.parts and not self.problems:
             self.problems.append(Problem(what, self.source, remedy))
         raise_all(self.problems)
@@ -173,7 +173,7 @@ def by_kind(problems: Iterable[Problem]) -> list[Problem]:
     return out
 
 
-def check_linked(parts: Sequence[Part]) -> None:
+def check_linked(parts: Sequence[DocumentPart]) -> None:
     """Raise if no mentions are linked, because chains are encoded differently."""
     said = [part.unlinked for part in parts if part.unlinked is not None]
     marked = [part for part in parts if part.document.keys]
@@ -181,9 +181,9 @@ def check_linked(parts: Sequence[Part]) -> None:
         raise AnnotationError(by_kind(dict.fromkeys(said))[:SHOWN])
 
 
-def aligned(parts: Iterable[Part]) -> list[Document]:
+def aligned(parts: Iterable[DocumentPart]) -> list[Document]:
     """Merge the layers of each document after checking that its words are equal."""
-    first: dict[str, Part] = {}
+    first: dict[str, DocumentPart] = {}
     layers: dict[str, dict[str, Layer]] = {}
     sources: dict[tuple[str, str], str] = {}
     problems: list[Problem] = []
@@ -218,7 +218,7 @@ def aligned(parts: Iterable[Part]) -> list[Document]:
     return out
 
 
-def _different(one: Part, other: Part) -> Problem:
+def _different(one: DocumentPart, other: DocumentPart) -> Problem:
     pairs = zip_longest(one.document.tokens, other.document.tokens)
     place, (a, b) = next((n, pair) for n, pair in enumerate(pairs) if pair[0] != pair[1])
     names = "/".join(other.document.layers) or "a coder", "/".join(one.document.layers) or "another"

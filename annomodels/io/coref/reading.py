@@ -16,9 +16,9 @@ from annomodels.errors import AnnotationError, Option, Problem, raise_all
 from annomodels.io.border import Members, checked_path, collected, guarded, open_members, shown
 from annomodels.io.coref.parts import (
     ChainFrom,
+    CorefOptions,
     Crossing,
-    Options,
-    Part,
+    DocumentPart,
     aligned,
     by_kind,
     check_linked,
@@ -30,7 +30,7 @@ Paths = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
-class Format:
+class CorefFormat:
     """Coreference format; ``read_name`` in ``coref/home.py`` reads it."""
 
     name: str
@@ -40,11 +40,11 @@ class Format:
     names_documents: bool = True
 
     def read(
-        self, files: Members, name: str, coder: str, unnamed: str, options: Options
-    ) -> list[Part]:
+        self, files: Members, name: str, coder: str, unnamed: str, options: CorefOptions
+    ) -> list[DocumentPart]:
         module = import_module(f"annomodels.io.coref.{self.home}")
         read = getattr(module, f"read_{self.name}")
-        parts: list[Part] = read(files, name, coder, unnamed, options)
+        parts: list[DocumentPart] = read(files, name, coder, unnamed, options)
         return parts
 
 
@@ -66,18 +66,18 @@ def _is_chain_table(files: Members, name: str) -> bool:
 
 
 _LINES = (".jsonl", ".jsonlines", ".jsonl.gz", ".jsonlines.gz")
-FORMATS: tuple[Format, ...] = (
-    Format("mmax2", "MMAX2 project (.mmax and its XML files)", "mmax", _ends(".mmax"), False),
-    Format("brat", "brat standoff (.ann beside .txt)", "standoff", _ends(".ann"), False),
-    Format("jsonlines", "JSON lines with sentences and clusters", "lists", _ends(*_LINES)),
-    Format(
+FORMATS: tuple[CorefFormat, ...] = (
+    CorefFormat("mmax2", "MMAX2 project (.mmax and its XML files)", "mmax", _ends(".mmax"), False),
+    CorefFormat("brat", "brat standoff (.ann beside .txt)", "standoff", _ends(".ann"), False),
+    CorefFormat("jsonlines", "JSON lines with sentences and clusters", "lists", _ends(*_LINES)),
+    CorefFormat(
         "conll", "CoNLL-2012", "brackets", lambda f, name: "#begin document" in f.head(name, 4000)
     ),
-    Format("corefud", "CorefUD (CoNLL-U)", "brackets", _is_corefud),
-    Format("chains", "long table of items, coders and chains", "lists", _is_chain_table),
+    CorefFormat("corefud", "CorefUD (CoNLL-U)", "brackets", _is_corefud),
+    CorefFormat("chains", "long table of items, coders and chains", "lists", _is_chain_table),
 )
 _PROJECT = "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)"
-PROJECT = Format("inception", _PROJECT, "standoff", lambda files, name: False, False)
+PROJECT = CorefFormat("inception", _PROJECT, "standoff", lambda files, name: False, False)
 """Format that is detected and read as a folder or archive, not file by file."""
 PROJECT_ENDINGS = (".tsv", ".xmi", ".zip")
 ENDINGS = {"_conll": "conll", ".conll": "conll", ".conllu": "corefud"}
@@ -164,8 +164,10 @@ def read(
     check_choice("chain_from", chain_from, "relations", "label")
     if isinstance(relations, str):
         relations = [relations]
-    options = Options(encoding, crossing, frozenset(relations), dict(attributes or {}), chain_from)
-    parts: list[Part] = []
+    options = CorefOptions(
+        encoding, crossing, frozenset(relations), dict(attributes or {}), chain_from
+    )
+    parts: list[DocumentPart] = []
     problems: list[Problem] = []
     for unit in _units(paths, format, coder):
         with collected(problems, unit.files.where(unit.name)):
@@ -182,7 +184,7 @@ def read(
 class _Unit:
     files: Members
     name: str
-    form: Format
+    form: CorefFormat
     coder: str = ""
     document: str = ""
 
@@ -233,7 +235,7 @@ def _folder(unit: _Unit) -> str:
     ) or "coder"
 
 
-def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
+def _found(path: str | os.PathLike[str], form: CorefFormat | None) -> list[_Unit]:
     place = Path(path)
     files = open_members(path)
     names = files.names

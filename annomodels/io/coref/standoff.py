@@ -14,7 +14,7 @@ from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Note, Option, Problem, Verb, raise_all
 from annomodels.io import span_builder
 from annomodels.io.border import Members
-from annomodels.io.coref.parts import Marks, Options, Part, Reading
+from annomodels.io.coref.parts import CorefOptions, DocumentPart, Marks, ReadingState
 from annomodels.io.reading import read_spans
 from annomodels.io.span_builder import GOLD, WORD, Spans
 from annomodels.io.tools.brat import Mark, standoff
@@ -23,13 +23,17 @@ RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
 NUMBERED = (re.compile(r".*[-_#:.]\d+"), re.compile(r".*\d"))  # chains such as Anne-8, or chain8
 
 
-def read_brat(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_brat(
+    files: Members, name: str, coder: str, unnamed: str, options: CorefOptions
+) -> list[DocumentPart]:
     text = files.text(name[:-4] + ".txt", options.encoding)
     return [_Brat(files, name, text, coder, options).part(unnamed)]
 
 
-class _Brat(Reading):
-    def __init__(self, files: Members, name: str, text: str, coder: str, options: Options) -> None:
+class _Brat(ReadingState):
+    def __init__(
+        self, files: Members, name: str, text: str, coder: str, options: CorefOptions
+    ) -> None:
         super().__init__(files.where(name), coder)
         self.text = text
         self.wanted = {name.lower() for name in options.relations or RELATIONS}
@@ -44,7 +48,7 @@ class _Brat(Reading):
         self.labels: dict[str, str] = {}
         self.by_label = options.chain_from == "label"
 
-    def part(self, unnamed: str) -> Part:
+    def part(self, unnamed: str) -> DocumentPart:
         """Read mentions first, then relations, which may precede them in the file."""
         for line, row in self.said.unread:
             word, remedy = "a relation", "Write R1<tab>Coref Arg1:T5 Arg2:T2 or *<tab>Equiv T1 T4."
@@ -69,7 +73,7 @@ class _Brat(Reading):
             notes.append(Note(text, f"unused {self.coder} {kind}"))
         layers = {self.coder: layer}
         document = Document(unnamed, tuple(self.tokens), sentences, None, layers, tuple(notes))
-        return Part(document, self.source, unlinked=self._unlinked())
+        return DocumentPart(document, self.source, unlinked=self._unlinked())
 
     def _said(self) -> list[Note]:
         names = chain_labels(self.labels.values())
@@ -171,12 +175,12 @@ def chain_labels(labels: Iterable[str]) -> frozenset[str]:
 
 
 def read_inception(
-    files: Members, name: str, coder: str, unnamed: str, options: Options
-) -> list[Part]:
+    files: Members, name: str, coder: str, unnamed: str, options: CorefOptions
+) -> list[DocumentPart]:
     spans = read_spans(files.name, encoding=options.encoding)
     chosen = _chains(spans, options)
     alone = len(files.names) == 1 and not name.lower().endswith(".zip")
-    parts: list[Part] = []
+    parts: list[DocumentPart] = []
     for document, coders in spans.seen.items():
         words = spans.tokens.get(document) or [
             found.span() for found in WORD.finditer(spans.texts.get(document, ""))
@@ -196,11 +200,11 @@ def read_inception(
         title = unnamed if unnamed and alone else document
         if layers:
             made = Document(title, tokens, (0,), None, layers, tuple(notes))
-            parts.append(Part(made, files.name))
+            parts.append(DocumentPart(made, files.name))
     return parts
 
 
-def _chains(spans: Spans, options: Options) -> list[span_builder.Span]:
+def _chains(spans: Spans, options: CorefOptions) -> list[span_builder.MarkedSpan]:
     """Return the chain marks of one layer, each once for all its features."""
     marks = [mark for mark in spans.spans if mark.chain]
     layers = sorted({_layer(mark) for mark in marks})
@@ -221,13 +225,16 @@ def _chains(spans: Spans, options: Options) -> list[span_builder.Span]:
     return list(chosen.values())
 
 
-def _layer(mark: span_builder.Span) -> str:
+def _layer(mark: span_builder.MarkedSpan) -> str:
     """Return the layer of a mark, without the feature."""
     return mark.question.partition(".")[0]
 
 
 def _layer_of(
-    who: str, chosen: Sequence[span_builder.Span], words: Sequence[tuple[int, int]], where: str
+    who: str,
+    chosen: Sequence[span_builder.MarkedSpan],
+    words: Sequence[tuple[int, int]],
+    where: str,
 ) -> Layer:
     starts, ends = [start for start, _ in words], [end for _, end in words]
     marks = Marks()

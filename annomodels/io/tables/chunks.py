@@ -41,7 +41,7 @@ class Chunk:
 
 
 @dataclass(eq=False)
-class File:
+class TableFile:
     path: Path
     header: tuple[str, ...]
     delimiter: str = ""
@@ -198,14 +198,14 @@ def _column(batch: Any, name: str, fractional: set[str]) -> Any:
     return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
 
 
-def opened(path: Path) -> File:
+def opened(path: Path) -> TableFile:
     name = shown(path)
     with guarded(name):
         with path.open("rb") as file:
             is_parquet = file.read(4) == b"PAR1"
         kind = "parquet" if is_parquet else kind_of(path)
         if kind == "parquet":
-            return File(path, tuple(pq.read_schema(path).names))
+            return TableFile(path, tuple(pq.read_schema(path).names))
         if kind is None:
             what = "Only Parquet files and delimited text files can be streamed."
             raise AnnotationError(what, name, "Export the labels as Parquet or CSV.")
@@ -215,7 +215,7 @@ def opened(path: Path) -> File:
         raise AnnotationError("The file is empty.", name, "Export it again.")
     delimiter = delimiter_of(head)
     padded = is_padded(head, delimiter)
-    return File(path, tuple(first_row(head, delimiter, spaces=not padded)), delimiter, padded)
+    return TableFile(path, tuple(first_row(head, delimiter, spaces=not padded)), delimiter, padded)
 
 
 def kind_of(path: Path) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, groupby, islice
 
 from annomodels.data.validation import all_numbers, some
-from annomodels.io.words import CODER, Column, is_asked, is_called, is_derived
+from annomodels.io.words import CODER, NamedColumn, is_asked, is_called, is_derived
 
 JOINED = "|"  # joins names of two header rows, as for frames with two column levels
 # Patterns that split names such as frame_anna or tone2 into two parts.
@@ -108,7 +108,7 @@ def is_time(part: str) -> bool:
 
 
 def is_coder(part: str) -> bool:
-    return _INITIAL.fullmatch(part) is not None or Column(part, ()).has(CODER)
+    return _INITIAL.fullmatch(part) is not None or NamedColumn(part, ()).has(CODER)
 
 
 def _leans(parts: Sequence[str]) -> float:

@@ -16,7 +16,7 @@ from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.roles import grown, structure
 from annomodels.io.tables.columns import Columns
 from annomodels.io.tables.keys import Key, parts_of
-from annomodels.io.words import ALIASES, Codes, Column, is_called, joint
+from annomodels.io.words import ALIASES, Codes, NamedColumn, is_called, joint
 
 type Found = tuple[tuple[str, ...], float]  # columns, and the proportion of rows that still repeat
 Repeats = Literal["error", "first", "all"]
@@ -112,7 +112,7 @@ def proposal(
     rows = [n for n in range(min(size, LOOKED_AT)) if said[n] != ""]
     if "item" not in names or not rows:
         return None
-    columns = {name: Column(name, [column[n] for n in rows]) for name, column in every}
+    columns = {name: NamedColumn(name, [column[n] for n in rows]) for name, column in every}
     base = [columns[part] for part in parts_of(names["item"]) if part in columns]
     coder = columns[names["coder"]].codes if "coder" in names else np.zeros(len(rows), np.int64)
     if not base:
@@ -144,7 +144,7 @@ def proposal(
     if size > LOOKED_AT:  # the message about a key must be true for all rows
         rows = [n for n in range(size) if said[n] != ""]
         key = [*(one.name for one in base), *found[0], *([names["coder"]] * ("coder" in names))]
-        codes = [Column(name, [cells[name][n] for n in rows]).codes for name in key]
+        codes = [NamedColumn(name, [cells[name][n] for n in rows]).codes for name in key]
         found = found[0], 1 - len(np.unique(joint(*codes))) / len(rows)
     return found
 

@@ -23,7 +23,7 @@ from annomodels.io.roles import GAIN, agree
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.keys import key_of, parts_of
-from annomodels.io.words import ALIASES, BOXES, Column, is_asked
+from annomodels.io.words import ALIASES, BOXES, NamedColumn, is_asked
 
 _SAMPLE = 50
 _MOST = 50  # maximum number of distinct labels in cells that list them by coder
@@ -38,7 +38,7 @@ Fields = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
-class Layout:
+class NestedLayout:
     """Label fields, and a function from record, label field and coder field to answers."""
 
     labels: tuple[str, ...]
@@ -150,7 +150,7 @@ def _who(answers: Sequence[Record], coder: str | None = None) -> str | None:
     return who if named else None
 
 
-def _layout(source: Source, options: Options) -> Layout | None:
+def _layout(source: Source, options: Options) -> NestedLayout | None:
     if not source.is_json and not _has_brackets(source, options):
         return None
     records = [record for _, record in islice(_records(source), _SAMPLE)]
@@ -166,10 +166,10 @@ def _layout(source: Source, options: Options) -> Layout | None:
         inner = [part for value in values for part in value]
         who = _who(inner, options.coder)
         if who is not None:
-            return Layout((name,), _answers_in(inner), who)
+            return NestedLayout((name,), _answers_in(inner), who)
     found = [n for n, values in wanted.items() if all(_is_by_coder(v, n) for v in values)]
     if found := [n for n in found if asked is not None or not _are_texts(fields[n])]:
-        return Layout(tuple(found), _by_coder)
+        return NestedLayout(tuple(found), _by_coder)
     for who in coders:
         pairs = {n: zip(every[who], vs, strict=True) for n, vs in every.items() if n in fields}
         alike = [n for n, both in pairs.items() if n != who and all(_is_even(*p) for p in both)]
@@ -177,18 +177,18 @@ def _layout(source: Source, options: Options) -> Layout | None:
         if options.label is not None:
             labels = [name for name in alike if name == options.label]
         if labels:
-            return Layout(tuple(labels), _beside, who)
+            return NestedLayout(tuple(labels), _beside, who)
     if found := [n for n in fields if options.label in (None, n) and _are_spans(n, fields[n])]:
-        return Layout(tuple(found), _held)
+        return NestedLayout(tuple(found), _held)
     if places_of(fields.get(options.label or "", ())):
         note = "The lists do not name coders: each position in a list counts as a coder."
-        return Layout((str(options.label),), _in_places, note=note)
+        return NestedLayout((str(options.label),), _in_places, note=note)
     if source.is_json and asked is None and options.item is None:
         return _deep_layout([record for _, record in islice(_records(source), _SAMPLE)])
     return None
 
 
-def _deep_layout(records: Sequence[Record]) -> Layout | None:
+def _deep_layout(records: Sequence[Record]) -> NestedLayout | None:
     """Return the layout of answers nested below the fields of records, or None."""
     found = [one for record in records for _, one in _items_in(record, _SAMPLE)]
     inner: list[Record] = [part for one in found for part in one[_ANSWERS]]  # type: ignore[attr-defined]
@@ -197,7 +197,7 @@ def _deep_layout(records: Sequence[Record]) -> Layout | None:
     for who, _ in named.most_common(1):
         asked = {question for one in found for _, question, _ in answers(one, _ANSWERS, who)}
         if len(asked) > 1 or any(_is_word(question, "label") for question in asked):
-            return Layout((_ANSWERS,), answers, who, is_deep=True)
+            return NestedLayout((_ANSWERS,), answers, who, is_deep=True)
     return None
 
 
@@ -344,7 +344,7 @@ def places_of(cells: Iterable[object]) -> list[list[str]]:
 def lists_labels(cells: Sequence[object]) -> bool:
     """Return True if cells list labels that agree as those of coders do."""
     places = places_of(cells)
-    return bool(places) and agree([Column("", place) for place in places]) >= GAIN
+    return bool(places) and agree([NamedColumn("", place) for place in places]) >= GAIN
 
 
 def _in_places(record: Record, field: str, _: str) -> Iterator[Answer]:
@@ -376,7 +376,7 @@ def _span(place: object, label: str) -> tuple[int, int, str] | None:
     return start, end, str(place[2]) if len(place) == 3 else label
 
 
-def _item_field(source: Source, options: Options, layout: Layout) -> str | None:
+def _item_field(source: Source, options: Options, layout: NestedLayout) -> str | None:
     """Return the field that names the records: as given, by a known name, or None."""
     if options.item is not None:
         return options.item

@@ -52,7 +52,7 @@ from annomodels.io.words import (
     BOXES,
     CODER,
     OF_ITEMS,
-    Column,
+    NamedColumn,
     is_asked,
     is_called,
     is_derived,
@@ -295,7 +295,9 @@ def _without_names(table: Table, *, several: bool) -> Problem:
 
 def _in_order(table: Table, *, several: bool) -> tuple[str, ...]:
     """Return names for two or three columns without a header, or () if they are ambiguous."""
-    columns = [Column(n, [n, *cells]) for n, cells in table.columns.items() if n != table.coder]
+    columns = [
+        NamedColumn(n, [n, *cells]) for n, cells in table.columns.items() if n != table.coder
+    ]
     few = sorted(columns, key=lambda one: one.distinct)
     if several and len(few) == 2:  # one file per coder
         return ("item", "label") if few[1] is columns[0] else ("label", "item")

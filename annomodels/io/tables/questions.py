@@ -14,7 +14,7 @@ from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, 
 from annomodels.errors import Option, Problem, meant
 from annomodels.io.tables.columns import known_column, named_column
 from annomodels.io.tables.keys import Key
-from annomodels.io.words import Codes, Column, is_called, joint, kinds_of
+from annomodels.io.words import Codes, NamedColumn, is_called, joint, kinds_of
 
 if TYPE_CHECKING:
     from annomodels.io.tables.table import Table
@@ -46,7 +46,9 @@ def unsuitable(
     if (why := of_cells(name, labels)) is not None:
         return why
     for size in (_LOOKED_AT, len(labels)):  # most columns already vary in the first rows
-        item, coder, label = (Column("", cells[:size]).codes for cells in (items, coders, labels))
+        item, coder, label = (
+            NamedColumn("", cells[:size]).codes for cells in (items, coders, labels)
+        )
         if _varies(coder, label) and _varies(item, label):
             return None
     if about_coders(coder, label, 0 if is_called(name, "of_people") else fewest):

@@ -15,7 +15,7 @@ from annomodels.io.tables.table import Table
 
 
 @dataclass(frozen=True)
-class Rows:
+class ToolRows:
     """Columns of a tool."""
 
     needs: tuple[str, ...]  # required columns, or prefixes of one if they end in ":" or "."
@@ -37,7 +37,7 @@ class Rows:
     note: str = ""
 
     @classmethod
-    def of(cls, about: Mapping[str, Any]) -> Rows:
+    def of(cls, about: Mapping[str, Any]) -> ToolRows:
         """Create columns from an entry of ``shapes.toml``."""
         lists = {key: tuple(value) for key, value in about.items() if isinstance(value, list)}
         left_out, skipped = about.get("left_out", {}), about.get("skipped", {})
@@ -106,7 +106,7 @@ _LABELS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def read_rows(form: Rows, found: Records) -> None:
+def read_rows(form: ToolRows, found: Records) -> None:
     options = found.options
     if form.below:
         parts = [(row, one) for row, record in found.objects() for one in form.parts(record)]
@@ -179,7 +179,7 @@ def read_rows(form: Rows, found: Records) -> None:
 
 
 def _questions(
-    form: Rows, table: Table, item: Sequence[str], text: str, found: Records
+    form: ToolRows, table: Table, item: Sequence[str], text: str, found: Records
 ) -> dict[str, str]:
     """Return the column of each question: by prefix, as named, or if it varies within items."""
     header, options = table.header, found.options

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from annomodels.models.mixtures.layout import Layout, Truths
+from annomodels.models.mixtures.layout import Layout, TruthVariable
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Diagonal, FixedDiagonal
 
@@ -57,7 +57,7 @@ class Consensus(StateModel):
             mix=eye,
             base=np.arange(n_labels),
             truth=eye,
-            truths=Truths("consensus", self.error.alpha(n_labels), about=about),
+            truths=TruthVariable("consensus", self.error.alpha(n_labels), about=about),
         )
 
     def story(self) -> list[str]:

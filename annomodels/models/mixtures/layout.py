@@ -16,7 +16,7 @@ from annomodels.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ItemVariable:
     """Dirichlet variable of the items."""
 
     name: str
@@ -37,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Factor(Part):
+class Factor(ItemVariable):
     """Choice that distinguishes states, with Dirichlet weights."""
 
     # choice of each state, -1 if the factor does not apply; shape [state]
@@ -46,7 +46,7 @@ class Factor(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class ExtraRow(Part):
+class ExtraRow(ItemVariable):
     """Additional Dirichlet distribution of labels, separate from the confusion matrices."""
 
     by_coder: bool  # whether each coder has a separate distribution
@@ -57,7 +57,7 @@ class ExtraRow(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Truths(Part):
+class TruthVariable(ItemVariable):
     """P(truth | perceived class) with Dirichlet rows; only known truths update it."""
 
     @property
@@ -66,7 +66,7 @@ class Truths(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement(Part):
+class Judgement(ItemVariable):
     """Mixture of alternative tables of P(truth | state), with Dirichlet weights."""
 
     # P(truth | state) is the weighted mean of the tables; only known truths update the weights
@@ -89,7 +89,7 @@ class Layout:
     truth: Floats
     factors: tuple[Factor, ...] = ()  # choices and extra rows
     rows: tuple[ExtraRow, ...] = ()
-    truths: Truths | None = None  # P(truth | perceived class)
+    truths: TruthVariable | None = None  # P(truth | perceived class)
     # P(truth | state) with estimated weights; it replaces `truth`, which is then its prior mean
     judgement: Judgement | None = None
     # values of the states by name, each [state]
@@ -105,7 +105,7 @@ class Layout:
             raise ValueError(f"A layout needs different names, not {', '.join(names)}.")
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[ItemVariable, ...]:
         """Variables of the items."""
         found = (*self.factors, *self.rows, self.truths, self.judgement)
         return tuple(part for part in found if part is not None)

@@ -29,7 +29,7 @@ SETTLED = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Consensus:
+class ConsensusClasses:
     """Classes of items by EM, without known truth and repeats."""
 
     data: Annotations  # the labels, the first of each coder on an item
@@ -67,7 +67,7 @@ class Consensus:
         return np.bincount(cell + self.data.label[rows], minlength=n * k * k).reshape(n, k, k)
 
 
-def consensus(data: Annotations) -> Consensus | None:
+def consensus(data: Annotations) -> ConsensusClasses | None:
     """Estimate the classes of items; None if the confusion matrices are too large."""
     n, k = data.n_coders, data.n_labels
     if n * k * k > CELLS or k < 2:
@@ -87,7 +87,7 @@ def consensus(data: Annotations) -> Consensus | None:
         log_p = np.stack([np.bincount(item, each[:, c], len(p)) for c in range(k)], axis=1)
         log_p += np.log(prevalence)
         p = np.asarray(softmax(log_p, axis=1))
-    return Consensus(
+    return ConsensusClasses(
         data, p, np.asarray(softmax(log_p[item] - each, axis=1)), confusion, prevalence
     )
 
@@ -128,7 +128,7 @@ def patterns(data: Annotations) -> list[Finding]:
     ]
 
 
-def split_finding(found: Consensus) -> Finding:
+def split_finding(found: ConsensusClasses) -> Finding:
     """Judge whether coders read a class in two ways, rather than differ by degrees."""
     data, counts = found.data, found.counts
     n = counts.sum(axis=2)
@@ -202,7 +202,7 @@ def _beta_binomial(x: Any, n: Any, a: Any, b: Any) -> Floats:
     return np.asarray(betaln(x + a, n - x + b) - betaln(a, b))
 
 
-def swapped_finding(found: Consensus) -> Finding:
+def swapped_finding(found: ConsensusClasses) -> Finding:
     code, data, swaps = "classes_swapped_by_coders", found.data, swaps_of(found)
     if not swaps:
         return finding(code, "fine", 0)
@@ -223,7 +223,7 @@ class Swap(NamedTuple):
     given: int
 
 
-def swaps_of(found: Consensus) -> list[Swap]:
+def swaps_of(found: ConsensusClasses) -> list[Swap]:
     """Find coders who almost certainly swap two classes, the most certain first."""
     data, counts = found.data, found.counts
     swaps = []
@@ -242,7 +242,7 @@ def swaps_of(found: Consensus) -> list[Swap]:
     return sorted(swaps)
 
 
-def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
+def wrong_gold_finding(gold: Ints, found: ConsensusClasses) -> Finding:
     """Judge whether coders contradict more known labels than their errors explain."""
     # Not for a crowd with errors concentrated on some items, where the coders may be wrong.
     code, data, p = "known_labels_against_the_coders", found.data, found.p
@@ -286,7 +286,7 @@ def _expected_against(p: Floats) -> float:
     return float(np.where(p < AGAINST, flat, 0.0).sum())
 
 
-def twice_finding(found: Consensus) -> Finding:
+def twice_finding(found: ConsensusClasses) -> Finding:
     """Judge whether more items than expected by chance have the same labels by the same coders."""
     # The expected number assumes independent errors, times a factor from pairs of items that differ
     # in one label: shared errors make both more frequent, duplicate items only the first.
@@ -339,7 +339,7 @@ def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
     return total, each
 
 
-def drift_finding(found: Consensus) -> Finding:
+def drift_finding(found: ConsensusClasses) -> Finding:
     """Judge whether coders lose more accuracy in their second half than others on these items."""
     # Relative to the coder's accuracy on the class and the others' loss on the item. Items are
     # ordered by name.

@@ -41,7 +41,7 @@ MOST_CODERS, MOST_PAIRED = 100, 20
 FEWEST_SHARED = 10
 
 
-class Design:
+class Assignment:
     """Assignment of coders to items, fixed while labels are replicated."""
 
     def __init__(self, data: Annotations) -> None:
@@ -214,14 +214,14 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
     # p_value: proportion of replicates at or above the observed value, ties half; for chi-square,
     # errors and rows of coders only small values count. Gelman, Meng & Stern 1996, Statistica
     # Sinica 6, 733-807.
-    design = Design(data)
+    design = Assignment(data)
     rng = np.random.default_rng(seed)
     draws = thinned(tree, data, int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS)))
     repeats = -(-FEWEST_DRAWS // len(draws))  # few draws are used more than once
     seen = _replicate(draws, design, rng, repeats)
     observed = _statistics(design, data.label.astype(np.int64))
     # P(truth) of a stack allows for errors concentrated on items: its model need not fit
-    rows, judge = Rows(), partial(reproduced, needed=not is_stack(model_of(tree)))
+    rows, judge = CheckRows(), partial(reproduced, needed=not is_stack(model_of(tree)))
     found = []
     if design.has_pairs:
         found = _of_items(rows, design, observed, seen, judge)
@@ -266,8 +266,8 @@ def reproduced(code: str, seen: Compared, needed: bool = True, **words: object) 
 
 
 def _of_items(
-    rows: Rows,
-    design: Design,
+    rows: CheckRows,
+    design: Assignment,
     observed: dict[str, Floats],
     seen: dict[str, Floats],
     judge: Callable[..., Finding],
@@ -291,7 +291,7 @@ def _of_items(
     return found
 
 
-def _statistics(design: Design, label: Ints) -> dict[str, Floats]:
+def _statistics(design: Assignment, label: Ints) -> dict[str, Floats]:
     out = {"uses": design.uses(label).ravel(), "pairs": design.pair_agreement(label)}
     if design.has_pairs:
         votes = design.votes(label)
@@ -303,7 +303,7 @@ def _statistics(design: Design, label: Ints) -> dict[str, Floats]:
 
 
 def _replicate(
-    draws: Draws, design: Design, rng: np.random.Generator, repeats: int
+    draws: Draws, design: Assignment, rng: np.random.Generator, repeats: int
 ) -> dict[str, Floats]:
     """Compute the statistics of `repeats` replicates per draw."""
     data = design.data
@@ -337,7 +337,7 @@ class Compared(NamedTuple):
     which: str = ""  # coders or pairs that stand out, as text
 
 
-class Rows:
+class CheckRows:
     """Rows of the table under construction, with their replicated values."""
 
     def __init__(self) -> None:
