@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from annomodels.cli.options import UNITS as UNITS_OF_CLI
+from annomodels.cli.declared import UNITS as UNITS_OF_CLI
 from annomodels.io.formats import FORMATS
 from annomodels.io.span_builder import UNITS
 from annomodels.io.writers.catalog import BACKS, LAYOUTS
