@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import annomodels as am
-from annomodels.cli import sampling
+from annomodels.cli import jobs
 from annomodels.cli.main import load_command
 from annomodels.summaries.trust.checks import VERDICTS
 from tests.cli.rows import rows_of
@@ -75,7 +75,7 @@ def test_files_that_exist_stay_and_are_all_named(
     for name in ("gold.csv", "fit.nc", "mine.txt"):
         (out / name).write_text("mine")
     with monkeypatch.context() as patch:
-        patch.setattr(sampling, "fit_data", never)
+        patch.setattr(jobs, "fit_data", never)
         done = call("run", votes, "-o", out)
     assert done.code == 2
     assert "gold.csv, fit.nc" in done.err

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.cli import sampling
+from annomodels.cli import jobs
 from annomodels.scale import files
 
 pytestmark = pytest.mark.slow
@@ -107,12 +107,12 @@ def test_an_interrupted_run_is_written(
     def impatient(after: int) -> Iterator[Any]:
         yield stops(after)
 
-    monkeypatch.setattr(sampling, "spreading", lambda _: impatient(9))
+    monkeypatch.setattr(jobs, "spreading", lambda _: impatient(9))
     done = call(*told, "-o", tmp_path / "part")
     assert done.code == 130
     assert "the draws so far are kept" in done.err
     assert {path.name for path in (tmp_path / "part").iterdir()} == OUTPUTS - {"report.html"}
-    monkeypatch.setattr(sampling, "spreading", lambda _: impatient(1))
+    monkeypatch.setattr(jobs, "spreading", lambda _: impatient(1))
     assert call(*told, "-o", tmp_path / "none").code == 130
     assert not (tmp_path / "none").exists()
 
