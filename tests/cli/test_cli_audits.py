@@ -8,7 +8,7 @@ import pytest
 
 import annomodels as am
 from tests.cli.ptys import on_a_terminal
-from tests.cli.rows import judge, rows_of
+from tests.cli.rows import judge, rows_of, write_rows
 
 pytestmark = pytest.mark.slow
 
@@ -76,10 +76,9 @@ def test_the_estimate_stands_beside_audit_and_model(call, fitted, audited) -> No
 
 
 def test_items_of_unknown_draw_get_no_guarantee(call, made, fitted, audited, tmp_path) -> None:
-    path = tmp_path / "others.csv"
     drawn = {line.split(",")[0] for line in audited.read_text().splitlines()}
     rows = [f"{item},{label}" for item, label in made.answers.items() if item not in drawn]
-    path.write_text("\n".join(["item,label", *rows, ""]))
+    path = write_rows(tmp_path / "others.csv", rows, "item,label")
     done = call("estimate", fitted, "--truth", path, "--use", "audit", "--format", "json")
     assert {"normal_low", "normal_high"} <= set(json.loads(done.out)[0])
     assert "all items count as drawn with the same chance" in done.err

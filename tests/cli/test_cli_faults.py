@@ -14,6 +14,7 @@ import pytest
 
 import annomodels as am
 from tests.cli.ptys import sent_to_a_terminal, start, wait_for
+from tests.cli.rows import write_rows
 
 SHORT = ("--draws", 60, "--chains", 2, "--sampler", "warmup=30", "--sampler", "threads=1")
 FEW = ("--model", "hierarchical", *SHORT)
@@ -172,9 +173,8 @@ def test_seeds_out_of_range_name_the_range(call, tmp_path):
 
 
 def test_bells_and_colours_in_names_are_spelled(call, tmp_path):
-    file = tmp_path / "votes.csv"
     rows = [f"t{i},{j}\a\x1b[31m,{i % 2}" for i in range(9) for j in "abc"]
-    file.write_text("\n".join(["item,coder,label", *rows]), newline="")
+    file = write_rows(tmp_path / "votes.csv", rows)
     for command in ("check", "agree"):
         done = call(command, file)
         assert not set("\a\x1b") & set(done.out + done.err)
@@ -386,9 +386,9 @@ HOSTILE = "\x1b]0;pwn\x07\x9b31m<script>alert(1)</script>![x](http://evil)"
 
 @pytest.mark.slow
 def test_no_escape_sequence_reaches_a_terminal(tmp_path, monkeypatch):
-    file, fit = tmp_path / "h.csv", tmp_path / "fit.nc"
+    fit = tmp_path / "fit.nc"
     rows = [f"t{i},{HOSTILE}{j},{i % 2}" for i in range(9) for j in "abc"]
-    file.write_text("\n".join(["item,coder,label", *rows]), "utf-8", newline="")
+    file = write_rows(tmp_path / "h.csv", rows)
     am.fit(file, engine="em", seed=1).save(fit)
     for form in ("table", "tsv", "csv", "json", "md", "tex"):
         code, shown = sent_to_a_terminal(["coders", fit, "--format", form, "-q"], 80, monkeypatch)
@@ -410,9 +410,8 @@ def test_markup_in_names_is_escaped_in_markdown():
 
 @pytest.mark.slow
 def test_check_needs_no_table_of_labels_by_items(call, tmp_path, measured):
-    file = tmp_path / "many.csv"
     rows = [f"i{n},c{j},l{n}" for n in range(10_000) for j in (0, 1)]
-    file.write_text("\n".join(["item,coder,label", *rows]))
+    file = write_rows(tmp_path / "many.csv", rows)
     done, peak = measured(call, "check", file)
     assert done.code == 0
     assert peak < 200e6  # a table would take 0.8 GB

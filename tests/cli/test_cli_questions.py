@@ -8,22 +8,19 @@ import pytest
 import annomodels as am
 from annomodels.cli.jobs import FILES
 from annomodels.data.columns import decimal
+from tests.cli.rows import FEW, write_rows
 
 pytestmark = pytest.mark.slow
-
-FEW = ("--chains", 2, "--draws", 60, "--sampler", "warmup=30", "--seed", 3)
 
 
 @pytest.fixture
 def survey(tmp_path):
-    rows = ["item,coder,label,question"]
+    rows = []
     for i in range(8):
         for coder in ("ana", "ben", "cem"):
             rows.append(f"t{i},{coder},{'yes' if (i + len(coder[:i])) % 2 else 'no'},rude <b>?")
             rows.append(f"t{i},{coder},{'pos' if i % 3 else 'neg'},tone")
-    path = tmp_path / "survey.csv"
-    path.write_text("\n".join(rows) + "\n")
-    return path
+    return write_rows(tmp_path / "survey.csv", rows, "item,coder,label,question")
 
 
 def test_each_question_gets_a_folder_and_the_index_links_them(call, survey, tmp_path) -> None:
@@ -82,12 +79,12 @@ def test_what_cannot_be_analysed_is_named_and_the_rest_is_run(call, survey, tmp_
 def test_methods_on_questions_of_two_scales(call, tmp_path) -> None:
     """The nominal and the ordinal alpha stand in two columns."""
     codes = [11 * n % 25 for n in range(1, 21)]
-    lines = ["article,coder,topic,tone"]
+    lines = []
     for item, code in enumerate(codes):
         for coder, tone in (("ana", 1 + code // 5), ("ben", 1 + code % 5)):
             lines.append(f"{item},{coder},{'abc'[tone % 3]},{tone}")
-    coding, paper = tmp_path / "coding.csv", tmp_path / "m.md"
-    coding.write_text("\n".join(lines) + "\n")
+    paper = tmp_path / "m.md"
+    coding = write_rows(tmp_path / "coding.csv", lines, "article,coder,topic,tone")
     said = ("--item", "article", "--scale", "tone=ordinal", "--coefficient", "alpha")
     assert call("agree", coding, "--question", "*", *said, "--methods", paper).code == 0
     text = paper.read_text()

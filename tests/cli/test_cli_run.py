@@ -14,11 +14,10 @@ import annomodels as am
 from annomodels.cli import jobs
 from annomodels.cli.main import load_command
 from annomodels.summaries.trust.checks import VERDICTS
-from tests.cli.rows import rows_of
+from tests.cli.rows import FEW, rows_of, write_rows
 
 pytestmark = pytest.mark.slow
 
-FEW = ("--chains", 2, "--draws", 60, "--sampler", "warmup=30")
 FILES = {
     "report.html",
     "gold.csv",
@@ -159,13 +158,12 @@ def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch
 
 
 def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> None:
-    path = tmp_path / "Wilhelmina.csv"
     rows = [
         f"t{i},{coder},{'pos' if i % 2 or (coder == 'Zoltan' and i < 3) else 'neg'}"
         for i in range(12)
         for coder in ("Wilhelmina", "Zoltan", "Quentin")
     ]
-    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
+    path = write_rows(tmp_path / "Wilhelmina.csv", rows)
     done = call("run", path, "-o", tmp_path / "out", *FEW, "--anonymize")
     assert done.code == 0
     for file in (tmp_path / "out").iterdir():
@@ -208,9 +206,8 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
 
 @pytest.mark.calibration
 def test_texts_that_a_spreadsheet_would_compute_are_counted_or_guarded(call, tmp_path) -> None:
-    path = tmp_path / "evil.csv"
     rows = [f"=1+{i},{coder},{i % 2}" for i in range(6) for coder in ("ana", "@ben")]
-    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
+    path = write_rows(tmp_path / "evil.csv", rows)
     few = ("--draws", 50, "--chains", 2, "--no-report")
     done = call("run", path, "-o", tmp_path / "a", *few)
     assert done.code == 0, done.err

@@ -12,6 +12,7 @@ import pytest
 import annomodels as am
 from annomodels.cli import jobs
 from annomodels.scale import files
+from tests.cli.rows import write_rows
 
 pytestmark = pytest.mark.slow
 
@@ -33,14 +34,12 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def unsure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write labels of which some are not classes, as a text."""
-    path = tmp_path_factory.mktemp("unsure") / "labels.csv"
     rows = [
         f"t{i},{coder},{'?' if (i + 2 * j) % 5 == 0 else 'no' if (i + (j == i % 7)) % 2 else 'yes'}"
         for i in range(40)
         for j, coder in enumerate(("ana", "ben", "cem", "dan"))
     ]
-    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
-    return path
+    return write_rows(tmp_path_factory.mktemp("unsure") / "labels.csv", rows)
 
 
 @pytest.mark.few("em")
@@ -138,9 +137,8 @@ def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> N
 
 @pytest.mark.calibration
 def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> None:
-    groups = tmp_path / "groups.csv"
-    groups.write_text("coder,group\nana,paid\nben,paid\ncem,free\ndan,free\n")
-    out = tmp_path / "out"
+    rows, out = ("ana,paid", "ben,paid", "cem,free", "dan,free"), tmp_path / "out"
+    groups = write_rows(tmp_path / "groups.csv", rows, "coder,group")
     told = ("run", unsure, "--stream", "-o", out, "--anonymize", "--groups", groups, *EM)
     assert call(*told).code in (0, 4)
     table = pd.read_csv(out / "coders.csv")
