@@ -52,7 +52,6 @@ from annomodels.errors import (
     EngineError,
     MissingDependency,
     Option,
-    Problem,
 )
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import decisions_of, entries_of, item_columns, truths_of
@@ -331,9 +330,7 @@ def shown_from(
     names = {label_text(name): name for name in data.items}
     if not any(name in names for column in cells.values() for name in column):
         what = "None of the items of the table is in the data."
-        raise AnnotationError(
-            Problem(what, path, f"Name the column of the items: {Option('item')}.")
-        )
+        raise AnnotationError(what, path, f"Name the column of the items: {Option('item')}.")
     found = {
         column: {names[name]: cell for name, cell in by_item.items() if name in names}
         for column, by_item in cells.items()
@@ -370,7 +367,7 @@ def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
     if not Path(source).is_file():
         what = "The file of the labels is not here, so its columns cannot be read."
         remedy = "Run this in the folder of the file, or give the columns to annomodels run."
-        raise AnnotationError(Problem(what, source or "the fit", remedy))
+        raise AnnotationError(what, source or "the fit", remedy)
     return shown_from(source, data, text, columns)
 
 
