@@ -119,16 +119,6 @@ def test_an_empty_name_is_refused_and_never_means_this_folder(command) -> None:
     assert [opts for opts in loose if opts != ["--config"]] == []
 
 
-def test_no_command_reads_this_folder_for_an_empty_name(call, votes, monkeypatch) -> None:
-    monkeypatch.chdir(votes.parent)
-    for words in (["check", ""], ["run", votes, "--truth", ""], ["check", votes, "--read",
-                  "codebook="], ["check", votes, "--config", ""]):  # fmt: skip
-        done = call(*words)
-        assert done.code in (2, 3), words
-        assert "fix:" in done.err
-        assert [path.name for path in votes.parent.iterdir()] == ["votes.csv"]
-
-
 TRUTHS = {
     "deep.json": "[" * 100_000,
     "deep objects.json": '{"a":' * 50_000,
@@ -178,20 +168,6 @@ def test_a_file_of_options_that_is_none(votes, tmp_path, call) -> None:
         done = call("check", votes, "--config", path)
         assert done.code in (2, 3)
         assert words in done.err
-
-
-def test_files_that_are_named_and_missing_or_strange_are_named(
-    votes, saved, tmp_path, call
-) -> None:
-    (tmp_path / "among.csv").write_text("item\n1\nother\n")
-    done = call("audit", saved, "--among", tmp_path / "among.csv", "-o", tmp_path / "a.csv")
-    assert done.code == 3
-    assert "1 item not in the data: 'other'" in done.err
-    assert "among.csv" in done.err
-    done = call("agree", votes, "--distance", tmp_path / "none.csv")
-    assert done.code == 3
-    assert "does not exist" in done.err
-    assert "none.csv" in done.err
 
 
 @pytest.mark.slow

@@ -179,15 +179,3 @@ def test_why_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) -> Non
     *parts, total = (float(row["log_odds"]) for row in rows)
     assert sum(parts) == pytest.approx(total, abs=1e-3)
     assert "independent of each other" in done.err
-
-
-@pytest.mark.slow
-def test_fits_of_different_data_are_not_compared(saved: Path, tmp_path: Path, call) -> None:
-    other = tmp_path / "other.nc"
-    am.fit(
-        am.datasets.load("boxcar"), "hierarchical", chains=2, draws=100, seed=1, extend=False
-    ).save(other)
-    done = call("compare", saved, other)
-    assert done.code in (2, 3)
-    assert "fitted to different data" in done.err
-    assert call("compare", saved, saved).code == 2

@@ -245,21 +245,6 @@ def test_every_problem_of_an_edited_file_is_said_at_once(call, crowd: Path, tmp_
     assert not (tmp_path / "out").exists()
 
 
-def test_columns_that_are_not_there_are_named_before_the_fit(call, crowd: Path, tmp_path) -> None:
-    out = tmp_path / "out"
-    for words, name in ((("--text", "body"), "body"), (("--show", "genre,colour"), "colour")):
-        done = call("run", crowd, "-o", out, *SHORT, *words)
-        assert done.code == 3
-        assert name in done.err
-    done = call("run", crowd, "-o", out, *SHORT, "--show", "time")
-    assert done.code == 3
-    assert done.err.count("has '") == 1
-    assert "The same applies to 419 more rows." in done.err
-    for more in (("--stream",), ("--no-report",)):
-        assert call("run", crowd, "-o", out, "--show", "genre", *more).code == 2
-    assert not out.exists()
-
-
 def test_nothing_decided_is_said(tmp_path: Path) -> None:
     path = decided(tmp_path / "d.csv", [])
     path.write_text(path.read_text().replace("two readings", "note"))
