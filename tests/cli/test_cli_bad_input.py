@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import annomodels as am
 from annomodels.cli.main import COMMANDS, load_command
 from annomodels.cli.options import Named
 
@@ -168,21 +167,6 @@ def test_a_file_of_options_that_is_none(votes, tmp_path, call) -> None:
         done = call("check", votes, "--config", path)
         assert done.code in (2, 3)
         assert words in done.err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["gold", "coders", "report", "next", "audit", "estimate"])
-def test_a_fit_of_streamed_labels_says_what_it_lacks(command, votes, tmp_path, call) -> None:
-    out = tmp_path / "out"
-    how = ("--stream", "--engine", "em", "--model", "dawid-skene", "--no-report")
-    assert call("run", votes, "-o", out, *how).code == 0
-    more = {"report": ["-o", tmp_path / "r.html"], "estimate": ["--truth", votes]}
-    for path in (out, out / "fit.nc"):
-        done = call(command, path, *more.get(command, []))
-        assert done.code == 2
-        assert "without its labels. Its tables are in its folder" in done.err
-        # and its advice can be followed
-        assert am.load(path, data=am.scan(votes)).tree.attrs["engine"] == "em"
 
 
 CONLL = "\n".join(

@@ -1,7 +1,6 @@
 """``annomodels run``: one folder with everything, or nothing at all."""
 
 import errno
-import json
 import os
 import re
 from dataclasses import replace
@@ -204,21 +203,6 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
     assert ("paun2018" in text) == (model == "pooled")
 
 
-@pytest.mark.calibration
-def test_texts_that_a_spreadsheet_would_compute_are_counted_or_guarded(call, tmp_path) -> None:
-    rows = [f"=1+{i},{coder},{i % 2}" for i in range(6) for coder in ("ana", "@ben")]
-    path = write_rows(tmp_path / "evil.csv", rows)
-    few = ("--draws", 50, "--chains", 2, "--no-report")
-    done = call("run", path, "-o", tmp_path / "a", *few)
-    assert done.code == 0, done.err
-    assert "would be read as a formula by a spreadsheet; add --spreadsheet" in done.err
-    assert "\n=1+0," in (tmp_path / "a" / "gold.csv").read_text()
-    done = call("run", path, "-o", tmp_path / "b", "--spreadsheet", *few)
-    assert "read as a formula" not in done.err
-    assert "\n'=1+0," in (tmp_path / "b" / "gold.csv").read_text()
-    assert "\n'@ben," in (tmp_path / "b" / "coders.csv").read_text()
-
-
 def test_the_files_of_a_run_agree_with_its_fit(crowd) -> None:
     folder, command = crowd
     fit = am.load(folder / "fit.nc")
@@ -249,13 +233,3 @@ def test_a_run_on_made_up_coders_finds_the_planted_truth(crowd) -> None:
     most = {name: data.labels[k] for name, k, clear in rows if clear}  # a tie has no majority
     votes = sum(most.get(item) == label for item, label in known.items())
     assert right >= max(votes, 0.9 * len(known))
-
-
-def test_json_names_the_files(votes: Path, call, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    facts = json.loads(call("run", votes, "-o", out, *FEW, "--format", "json", "--no-report").out)
-    assert facts["report"] is None
-    assert names_in(out) == FILES - {"report.html"}
-    assert {Path(name).name for name in facts["files"]} == names_in(out)
-    assert facts["seed"] == 1
-    assert facts["engine"] == "gibbs"

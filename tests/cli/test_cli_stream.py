@@ -116,25 +116,6 @@ def test_an_interrupted_run_is_written(
     assert not (tmp_path / "none").exists()
 
 
-def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    (out / "truth").mkdir(parents=True)
-    (out / "truth" / "mine.txt").write_text("mine")
-    told = ("run", labels, "--stream", "-o", out, "--engine", "em", "--no-report")
-    done = call(*told, "--force")
-    assert done.code == 2
-    assert "not outputs of this command" in done.err
-    (out / "truth" / "mine.txt").rename(out / "mine.txt")
-    (out / "report.html").write_text("an old one")
-    (out / "truth" / "000009.parquet").write_text("from an earlier run")
-    assert "already exists" in call(*told).err
-    done = call(*told, "--force")
-    assert done.code in (0, 4)
-    assert "report.html is from an earlier run" in done.err
-    assert (out / "mine.txt").read_text() == "mine"
-    assert [path.name for path in (out / "truth").iterdir()] == ["000000.parquet"]
-
-
 @pytest.mark.calibration
 def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> None:
     rows, out = ("ana,paid", "ben,paid", "cem,free", "dan,free"), tmp_path / "out"
@@ -170,6 +151,7 @@ def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path)
     assert gold["label"].tolist() == list(map(str, wanted.gold().table["label"]))
     assert len(pd.read_csv(out / "coders.csv")) == wanted.data.n_coders
     assert found.tree.attrs["command"].startswith("annomodels run")
+    assert am.load(out / "fit.nc", data=found.data).tree.attrs["engine"] == "gibbs"
 
 
 @pytest.mark.calibration

@@ -86,20 +86,6 @@ def test_the_report_of_a_fit_is_judged_by_it(call, saved: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_run_is_judged_by_it_and_not_told_it(call, votes: Path, tmp_path: Path) -> None:
-    truth = tmp_path / "truth.json"
-    truth.write_text('{"t1": "pos", "t2": "neg", "elsewhere": "neg"}')
-    out = tmp_path / "out"
-    done = call("run", votes, "-o", out, "--truth", truth, "--use", "test", *SHORT)
-    assert done.code == 0
-    assert (
-        "of 2 gold labels match the true labels that were held back"
-        in (out / "report.html").read_text()
-    )
-    assert am.load(out / "fit.nc").data.gold is None
-
-
-@pytest.mark.slow
 def test_the_verdict_of_a_run_and_of_a_report_is_tested_on_it(call, tmp_path: Path) -> None:
     out = tmp_path / "out"  # some items have two readings, and no truth
     rows = [f"{item},{label}" for item, label in TRUTH.items()]
