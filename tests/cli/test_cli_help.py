@@ -111,13 +111,6 @@ def test_options_are_grouped_and_read_as_phrases(call) -> None:
     assert not [text for text in helps if text.startswith(("Of ", "For ", "Whether ", "Which "))]
 
 
-def test_help_of_the_program_names_all_commands_and_exit_codes(call) -> None:
-    done = call("--help")
-    assert done.code == 0
-    assert all(f"  {name} " in done.out for name in COMMANDS)
-    assert "130 interrupted" in done.out
-
-
 def test_a_missing_package_is_5_with_the_line_that_installs_it(call, monkeypatch) -> None:
     from annomodels import datasets
 

@@ -12,7 +12,6 @@ import pytest
 import annomodels as am
 from annomodels.cli import jobs
 from annomodels.cli.main import load_command
-from annomodels.summaries.trust.checks import VERDICTS
 from tests.cli.rows import FEW, rows_of, write_rows
 
 pytestmark = pytest.mark.slow
@@ -49,17 +48,6 @@ def test_a_run_writes_its_files_and_nothing_else(crowd) -> None:
     mask = os.umask(0)
     os.umask(mask)
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o666 & ~mask}
-
-
-def test_stdout_is_report_and_verdict(votes: Path, call, tmp_path: Path) -> None:
-    done = call("run", votes, "-o", tmp_path / "out", *FEW)
-    assert done.code == 0
-    first, second, *rest = done.out.splitlines()
-    assert first == str(tmp_path / "out" / "report.html")
-    assert second.removeprefix("verdict: ") in VERDICTS
-    assert all(line.startswith("  ") for line in rest)
-    assert "with gibbs, seed 1, " in done.err
-    assert "estimating the coders ..." in done.err
 
 
 def test_files_that_exist_stay_and_are_all_named(
