@@ -79,15 +79,6 @@ def test_audits_of_one_label_are_noted(world, audit, answers):
     assert 0 <= row["low"] < row["high"] < 0.3
 
 
-def test_answers_must_meet_the_draw(world, audit, answers):
-    rest = [name for name in world.fit.data.items if name not in answers][:9]
-    with pytest.raises(AnnotationError, match="among those that were drawn"):
-        told(world.fit, world.answers(rest), audit)
-    both = told(world.fit, answers | world.answers(rest), audit)
-    assert "9 items judged without being drawn" in said(both)
-    assert (both.n_audited, both.n_items) == (60, 400)
-
-
 def test_audits_of_other_data_and_of_files_that_are_none(world, make, audit, answers, tmp_path):
     other = make.world(seed=2)
     with pytest.raises(AnnotationError, match="other data"):

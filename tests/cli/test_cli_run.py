@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import annomodels as am
-from annomodels.cli import jobs
 from annomodels.cli.main import load_command
 from tests.cli.rows import FEW, rows_of, write_rows
 
@@ -48,27 +47,6 @@ def test_a_run_writes_its_files_and_nothing_else(crowd) -> None:
     mask = os.umask(0)
     os.umask(mask)
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o666 & ~mask}
-
-
-def test_files_that_exist_stay_and_are_all_named(
-    votes: Path, call, tmp_path: Path, monkeypatch
-) -> None:
-    def never(*_: object) -> None:
-        raise AssertionError("sampled before the outputs were looked at")
-
-    out = tmp_path / "out"
-    out.mkdir()
-    for name in ("gold.csv", "fit.nc", "mine.txt"):
-        (out / name).write_text("mine")
-    with monkeypatch.context() as patch:
-        patch.setattr(jobs, "fit_data", never)
-        done = call("run", votes, "-o", out)
-    assert done.code == 2
-    assert "gold.csv, fit.nc" in done.err
-    assert {path.read_text() for path in out.iterdir()} == {"mine"}
-    assert call("run", votes, "-o", out, *FEW, "--force").code == 0
-    assert (out / "mine.txt").read_text() == "mine"
-    assert (out / "gold.csv").read_text() != "mine"
 
 
 @pytest.mark.few("report.html")

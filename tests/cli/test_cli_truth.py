@@ -133,14 +133,14 @@ def crowd(tmp_path_factory) -> Path:
     return path
 
 
-def decided(path: Path, items: list[str], **changes: str) -> Path:
+def decided(path: Path, items: list[str]) -> Path:
     """Write decisions as the page does."""
     fit = DATA.fingerprint
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["item", "label", "decision", "note", "fit"])
         for item in items:
-            writer.writerow([item, TRUTH[item], "decided", "", changes.get("fit", fit)])
+            writer.writerow([item, TRUTH[item], "decided", "", fit])
         writer.writerow(["r001", "", "two readings", "both, really", fit])
         writer.writerow(["r002", "", "skipped", "", fit])
     return path
@@ -206,33 +206,3 @@ def test_with_truth_takes_the_file_and_frames(tmp_path: Path) -> None:
         assert [DATA.items[i] for i in (gold >= 0).nonzero()[0]] == ["r003", "r004"]
     truth = write_rows(tmp_path / "truth.csv", [f"r005,{TRUTH['r005']}"], "item,truth")
     assert (DATA.with_truth(truth).gold >= 0).sum() == 1
-
-
-def test_every_problem_of_an_edited_file_is_said_at_once(call, crowd: Path, tmp_path: Path) -> None:
-    path = decided(tmp_path / "d.csv", ["r003", "r004"], fit="0123456789ab")
-    with path.open("a") as file:
-        file.write("nobody,pos,decided,,\nr005,great,decided,,\nr006,pos,decided,,\n")
-        file.write("r006,neg,decided,,\nr007,,decided,,\nr008,pos,Decided,,\n")
-    with pytest.raises(am.errors.AnnotationError) as caught:
-        DATA.with_truth(path)
-    said = [problem.what for problem in caught.value.problems]
-    assert said == [
-        "1 decision of an item that is not in the data.",
-        "1 decision without a label.",
-        "1 decision with an unknown label.",
-        "2 decisions of an item that is decided twice, differently.",
-        f"2 decisions about other labels (these have the fingerprint {DATA.fingerprint}).",
-        "1 row has a decision that is unknown.",
-    ]
-    assert all("row" in problem.where for problem in caught.value.problems)
-    done = call("run", crowd, "-o", tmp_path / "out", *SHORT, "--truth", path)
-    assert done.code == 3
-    assert all(text in done.err for text in said)
-    assert not (tmp_path / "out").exists()
-
-
-def test_nothing_decided_is_said(tmp_path: Path) -> None:
-    path = decided(tmp_path / "d.csv", [])
-    path.write_text(path.read_text().replace("two readings", "note"))
-    with pytest.raises(am.errors.AnnotationError, match="Nothing is decided: 0 of 2 rows"):
-        DATA.with_truth(path)
