@@ -34,7 +34,7 @@ from annomodels.cli.options import Job, Sampling, changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder, write_file, write_texts
 from annomodels.cli.session import Stages, current, detail, note, say, say_notes, show_text, warn
 from annomodels.cli.spans import FILES as SPAN_FILES
-from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
+from annomodels.cli.spans import run_of_spans
 from annomodels.cli.tables import (
     ESTIMATE,
     by_question,
@@ -57,6 +57,7 @@ from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import decisions_of, entries_of, item_columns, truths_of
 from annomodels.io.span_builder import Spans
 from annomodels.io.tables.table import TextRows, text_of
+from annomodels.limits import STATES
 from annomodels.models.base import Model
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown, findings
@@ -166,11 +167,24 @@ def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
     """Return the outcome of spans, which is printed once the outputs are in their folder."""
     report = None if job.no_report else str(folder / REPORT)
     names = (*SPAN_FILES, ESTIMATE)
-    facts: dict[str, Any] = {"report": report}
-    facts["files"] = [str(folder / name) for name in names if (beside / name).exists()]
-    facts |= facts_of_spans(done)
+    verdict, why = done.verdict
+    facts: dict[str, Any] = {
+        "report": report,
+        "files": [str(folder / name) for name in names if (beside / name).exists()],
+        "engine": done.fit.engine,
+        "seed": done.fit.seed,
+        "verdict": verdict,
+        "sentences": [why],
+        "quality": [
+            {"quantity": name, "value": value, "low": low, "high": high}
+            for name, (value, low, high) in done.quality.items()
+        ],
+        "states": {name: int((done.gold["state"] == name).sum()) for name in STATES},
+        "code": DONE,
+    }
     first = report or str(folder / "gold.csv")
-    return Outcome("", done.fit, DONE, facts, "\n".join([first, *told_of_spans(done)]))
+    told = [first, f"verdict: {verdict}", f"  {why}", f"  {done.sentence}", *done.to_do]
+    return Outcome("", done.fit, DONE, facts, "\n".join(told))
 
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
