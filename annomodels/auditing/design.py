@@ -152,12 +152,8 @@ class Design:
         saved = {
             "kind": KIND,
             "version": VERSION,
-            "fingerprint": self.fingerprint,
-            "data": self.data,
-            "first": self.first,
-            "seeds": self.seeds,
+            **vars(self),
             "rounds": [[label_text(item) for item in part] for part in self.rounds],
-            "chances": self.chances,
             "among": None if self.among is None else [label_text(item) for item in self.among],
         }
         with atomic_path(path, force) as temporary:

@@ -413,7 +413,7 @@ class Estimator:
         item, coder, label = labels
         use = self.inside[item]
         item, coder, label = item[use], coder[use], label[use]
-        audited = self._audited(seen)[item]
+        audited = np.isin(item, seen.item)
         truth = np.full(len(self.p), -1)
         truth[seen.item] = seen.truth
         agrees = label == self.best[item]
@@ -438,11 +438,6 @@ class Estimator:
         rest, asked = right(~audited, shares), right(audited, average)[0]
         drawn = of_group(rest, n, given, hits, asked, rng, OF_CODERS)
         return drawn, np.bincount(coder, minlength=n_coders)
-
-    def _audited(self, seen: Observed) -> Bools:
-        out = np.zeros(len(self.p), dtype=bool)
-        out[seen.item] = True
-        return out
 
 
 def _sums(stratum: Ints, group: Ints, n_strata: int, n_groups: int) -> Callable[[Floats], Floats]:

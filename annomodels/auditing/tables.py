@@ -109,22 +109,21 @@ class Tables:
 
     def __post_init__(self) -> None:
         self.data = self.fit.data
-        self.n_items = int(self.estimator.strata.size.sum()) + len(self.answers.extra)
+        extra = self.answers.extra
+        self.extra = Observed(extra, self.answers.extra_truth, np.ones(len(extra)))
+        self.n_items = int(self.estimator.strata.size.sum()) + len(extra)
 
     def drawn(self, label: int) -> tuple[Floats, Floats]:
         """Draw the number of items that are wrong (-1) or have a label, and strata proportions."""
         if label not in self._totals:
             rng = np.random.default_rng([self.seed, label + 1])
             total, shares = self.estimator.total(label, self.seen, self.n_draws, rng)
-            self._totals[label] = total + self._known(label).sum(), shares
+            self._totals[label] = total + self._known(label), shares
         return self._totals[label]
 
-    def _known(self, label: int) -> Floats:
-        """Return 1 for extra judged items that are wrong (-1) or have a label, else 0."""
-        truth = self.answers.extra_truth
-        if label == WRONG:
-            return np.asarray(truth != self.estimator.best[self.answers.extra], dtype=float)
-        return np.asarray(truth == label, dtype=float)
+    def _known(self, label: int) -> float:
+        """Count the judged items outside the sample that are wrong (-1) or have a label."""
+        return float(self.estimator.found(label, self.extra).sum())
 
     def overall(self) -> pd.DataFrame:
         wrong, _ = self.drawn(WRONG)
@@ -150,7 +149,7 @@ class Tables:
 
     def _found(self, label: int) -> float:
         """Count the judged items that are wrong (-1) or have a label."""
-        return float(self.estimator.found(label, self.seen).sum() + self._known(label).sum())
+        return float(self.estimator.found(label, self.seen).sum()) + self._known(label)
 
     def _prevalences(self) -> Floats:
         """Return draws of the prevalence of each label, shape [draw, label]."""
@@ -176,7 +175,7 @@ class Tables:
             return np.full(3, np.nan)
         alone = weighted(found, self.weights, size, self.cluster, level, self.cautious)
         share = np.array(alone)
-        return np.asarray((share * size + self._known(label).sum()) / (size + rest))
+        return np.asarray((share * size + self._known(label)) / (size + rest))
 
     def _model(self, label: int) -> Floats:
         """Return proportion, low and high from the model alone; no ends if its items differ."""

@@ -1,12 +1,13 @@
-"""Run on one question, or on each question of a file."""
+"""Run on one question, or on each question of a file: fits, and the folders of their outputs."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,10 @@ from typing import Any
 
 import click
 
-from annomodels.cli.exits import DONE
+from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.loading import (
     PREFIX,
+    asked_of,
     check_answers,
     done_each,
     estimated,
@@ -25,26 +27,14 @@ from annomodels.cli.loading import (
     load_any,
     load_each,
     load_fit,
+    several,
     sorted_truth,
 )
-from annomodels.cli.options import Job
+from annomodels.cli.options import Job, Sampling, changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder, write_file, write_texts
-from annomodels.cli.sampling import (
-    ABOUT,
-    GOLD,
-    TRUTH,
-    asked_model,
-    exit_code,
-    facts_of,
-    fit_data,
-    save_scan,
-    scanned,
-    sizes_of,
-    verdict_lines,
-)
-from annomodels.cli.session import Stages, current, note, say, say_notes, show_text, warn
+from annomodels.cli.session import Stages, current, detail, note, say, say_notes, show_text, warn
 from annomodels.cli.spans import FILES as SPAN_FILES
-from annomodels.cli.spans import facts_of_spans, run_of_spans, told_of_spans
+from annomodels.cli.spans import run_of_spans
 from annomodels.cli.tables import (
     ESTIMATE,
     by_question,
@@ -57,19 +47,28 @@ from annomodels.cli.tables import (
 )
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import (
+    AnnotationError,
+    EngineError,
+    MissingDependency,
+    Option,
+)
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import decisions_of, entries_of, item_columns, truths_of
 from annomodels.io.span_builder import Spans
 from annomodels.io.tables.table import TextRows, text_of
+from annomodels.limits import STATES
 from annomodels.models.base import Model
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown, findings
 from annomodels.reporting.methods import fits_methods, methods
 from annomodels.reporting.page import index_page, page, row_of, write
 from annomodels.reporting.spans import SpanFacts
+from annomodels.reporting.words import advised
 from annomodels.scale.scanned import Scanned
+from annomodels.summaries.trust.checks import Check
 
+GOLD, ABOUT, TRUTH = "gold.parquet", "about.json", "truth"
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 REPORT, EFFECTS, NEXT = "report.html", "effects.csv", "next.csv"
 FIT, CODERS = "fit.nc", "coders.csv"
@@ -168,11 +167,24 @@ def _of_spans(job: Job, done: SpanFacts, folder: Path, beside: Path) -> Outcome:
     """Return the outcome of spans, which is printed once the outputs are in their folder."""
     report = None if job.no_report else str(folder / REPORT)
     names = (*SPAN_FILES, ESTIMATE)
-    facts: dict[str, Any] = {"report": report}
-    facts["files"] = [str(folder / name) for name in names if (beside / name).exists()]
-    facts |= facts_of_spans(done)
+    verdict, why = done.verdict
+    facts: dict[str, Any] = {
+        "report": report,
+        "files": [str(folder / name) for name in names if (beside / name).exists()],
+        "engine": done.fit.engine,
+        "seed": done.fit.seed,
+        "verdict": verdict,
+        "sentences": [why],
+        "quality": [
+            {"quantity": name, "value": value, "low": low, "high": high}
+            for name, (value, low, high) in done.quality.items()
+        ],
+        "states": {name: int((done.gold["state"] == name).sum()) for name in STATES},
+        "code": DONE,
+    }
     first = report or str(folder / "gold.csv")
-    return Outcome("", done.fit, DONE, facts, "\n".join([first, *told_of_spans(done)]))
+    told = [first, f"verdict: {verdict}", f"  {why}", f"  {done.sentence}", *done.to_do]
+    return Outcome("", done.fit, DONE, facts, "\n".join(told))
 
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
@@ -332,9 +344,7 @@ def shown_from(
     names = {label_text(name): name for name in data.items}
     if not any(name in names for column in cells.values() for name in column):
         what = "None of the items of the table is in the data."
-        raise AnnotationError(
-            Problem(what, path, f"Name the column of the items: {Option('item')}.")
-        )
+        raise AnnotationError(what, path, f"Name the column of the items: {Option('item')}.")
     found = {
         column: {names[name]: cell for name, cell in by_item.items() if name in names}
         for column, by_item in cells.items()
@@ -371,5 +381,207 @@ def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
     if not Path(source).is_file():
         what = "The file of the labels is not here, so its columns cannot be read."
         remedy = "Run this in the folder of the file, or give the columns to annomodels run."
-        raise AnnotationError(Problem(what, source or "the fit", remedy))
+        raise AnnotationError(what, source or "the fit", remedy)
     return shown_from(source, data, text, columns)
+
+
+# -- fits, in memory or block by block -----------------------------------------------------------
+
+
+def fit_data(
+    data: Annotations | Scanned,
+    sampling: Sampling,
+    command: str,
+    model: Model | None = None,
+) -> Fit:
+    """Fit, and print engine and progress on stderr."""
+    # Models of numbers treat labels as numbers from here on.
+    from annomodels.fitting.run import choose, default_model, fit
+    from annomodels.models.catalog import require_suited, resolve
+
+    options = sampling.options
+    known = {
+        name: options[name]
+        for name in inspect.signature(default_model).parameters
+        if name in options
+    }
+    usual = default_model(data, **{**known, "executor": sampling.dask})
+    believed = model or asked_model(sampling, data) or resolve(sampling.model or usual)
+    if isinstance(data, Annotations):
+        if believed.truth == "number" and data.scale in ("nominal", "ordinal"):
+            data = data.replace(scale="interval")
+        require_suited(believed, data)
+        engine = choose(believed, options["engine"])
+        draws = ", {chains} chains of {draws:,} draws after {warmup:,} of warm-up"
+        note(
+            f"Fitting {believed.name} to {len(data):,} labels with {engine}, seed "
+            f"{options['seed']}{'' if engine == 'em' else draws.format(**options)}."
+        )
+    else:
+        note(f"Fitting {believed.name} block by block, seed {options['seed']}.")
+    with spreading(sampling) as executor, Stages() as stages:
+        result = fit(data, believed, **{**options, "executor": executor}, progress=stages)
+    result.tree.attrs["command"] = command
+    for sentence in result.model.describe():
+        detail(sentence)
+    if stopped := _stopped(result):
+        why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
+        warn(f"Sampling {why}; the draws so far are kept.")
+    return result
+
+
+def asked_model(
+    sampling: Sampling, data: Annotations | Scanned, names: Mapping[str, str] | None = None
+) -> Model | None:
+    """Return the model of --groups or --covariates, or None; `names` are new coder names."""
+    from annomodels.io.mappings import groups_from, rows_about
+    from annomodels.models.catalog import class_of
+    from annomodels.models.grouped import GroupedCoders, grouping
+
+    kind, new = class_of(sampling.model or "hierarchical"), names or {}
+    if sampling.groups is not None:
+        if sampling.covariates:
+            raise click.UsageError("--groups and --covariates cannot both be used.")
+        if not grouping(kind):
+            raise click.UsageError(
+                f"--groups needs the hierarchical model, not --model {sampling.model}."
+            )
+        groups = groups_from(sampling.groups).items()
+        return GroupedCoders(groups={new.get(coder, coder): group for coder, group in groups})
+    if grouping(kind) == "must":
+        raise click.UsageError(f"--model {sampling.model} needs --groups FILE.")
+    if not sampling.covariates:
+        return None
+    if sampling.model is None:
+        raise click.UsageError("--covariates needs a model, such as --model scalar-difficulty.")
+    found = rows_about(sampling.covariates, getattr(data, "items", ()))
+    for row in found.get("coder", ()):
+        row["coder"] = new.get(row["coder"], row["coder"])
+    columns: Any = {f"{key}_covariates": rows for key, rows in found.items()}
+    return kind(**columns)
+
+
+def verdict_lines(check: Check) -> list[str]:
+    """Return the verdict and its sentences with remedies, one per line."""
+    lamps = [f"  {check.lit}"] if check.lamps else []
+    return [f"verdict: {check.verdict}", *(f"  {said}" for said in advised(check)), *lamps]
+
+
+def facts_of(fit: Fit, check: Check) -> dict[str, object]:
+    """Return the facts about a fit for ``--format json``."""
+    return {
+        "engine": fit.engine,
+        "seed": fit.seed,
+        "verdict": check.verdict,
+        "lamps": dict(check.lamps),
+        "sentences": check.sentences,
+    }
+
+
+def exit_code(fit: Fit, check: Check) -> int:
+    """Return the exit code of a fit, and print the reason on stderr."""
+    if _stopped(fit) == "interrupted":
+        return INTERRUPTED
+    if check.verdict == "do not use":
+        warn("The outputs were written, but the inference cannot be trusted.")
+        return UNTRUSTED
+    return DONE
+
+
+def _stopped(fit: Fit) -> str:
+    return str(fit.tree.attrs.get("stopped", ""))
+
+
+@contextmanager
+def spreading(sampling: Sampling) -> Iterator[Any]:
+    """Yield the executor of a fit, and close a cluster afterwards."""
+    address = sampling.dask
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingDependency(
+            "--sampler dask needs Dask. Install it: pip install 'dask[distributed]'"
+        ) from error
+    how: dict[str, Any] = {"address": address, "timeout": "20s"}
+    if address.startswith("local"):
+        number = int(address.partition(":")[2] or 0) or None
+        how = {"n_workers": number, "threads_per_worker": 1, "processes": True}
+        how |= {"dashboard_address": ":0", "silence_logs": "ERROR"}
+    try:
+        client = Client(**how, set_as_default=False)
+    except OSError as error:
+        raise EngineError(
+            f"No Dask scheduler answers at {address}. Start one with `dask scheduler`, or give "
+            "its address."
+        ) from error
+    with client:
+        yield client
+
+
+def sizes_of(fit: Fit) -> dict[str, object]:
+    """Return sizes of labels on disk, and their model, for ``--format json``."""
+    sizes = {"items": fit.data.n_items, "annotations": fit.data.n_annotations}
+    return {**sizes, "model": fit.model.name}
+
+
+def save_scan(job: Job, fit: Fit, beside: Path, names: Sequence[str]) -> None:
+    """Write a fit, its gold labels, and its results in ``about.json``, to a folder."""
+    saved = fit.save(beside / "saved")
+    for part in saved.iterdir():
+        part.rename(beside / part.name)
+    saved.rmdir()
+    about = json.loads((beside / ABOUT).read_text("utf-8"))
+    about |= {**sizes_of(fit), **facts_of(fit, fit.check())}
+    about |= {"command": fit.tree.attrs["command"], "files": [*names, TRUTH]}
+    write_texts(beside, {ABOUT: json.dumps(about, indent=1)})
+    fit.write_gold(beside / GOLD, job.threshold, only_settled=job.threshold is not None)
+
+
+def scanned(job: Job) -> Scanned:
+    from annomodels.scale.scanning import scan
+
+    known = inspect.signature(scan).parameters
+    reading = {name: value for name, value in job.reading.items() if name in known}
+    reading["question"] = next(iter(asked_of(job.reading)), None)
+    with Stages() as stages:
+        found = scan(job.data, **reading, cache=job.cache, progress=stages)
+    note(repr(found))
+    say_notes(found.notes)
+    return found
+
+
+def refuse_the_rest(job: Job) -> None:
+    """Refuse all options that streams do not support, before reading."""
+    given = refused(job)
+    if job.data == "-" or job.data.startswith(PREFIX):
+        what = f"--stream reads files, a folder or a pattern, not {job.data}"
+        rest = f", and without {', '.join(given)}" if given else ""
+        raise click.UsageError(f"{what}{rest}.")
+    if given:
+        raise click.UsageError(
+            "--stream reads long tables without changes and fits them block by block, with a stack "
+            f"or a model from pooled to hierarchical: leave out {', '.join(given)}."
+        )
+
+
+def refused(job: Job) -> list[str]:
+    """Return the options that streams do not support."""
+    from annomodels.models.catalog import class_of, streamable
+    from annomodels.scale.scanning import scan
+
+    known = inspect.signature(scan).parameters
+    read = {name: value for name, value in changed(job.reading).items() if name not in known}
+    asked: dict[str, Any] = {flag_of(name): value for name, value in read.items()}
+    asked |= {"--truth": job.true_labels.paths, "--use": job.true_labels.use, "--show": job.show}
+    given = [flag for flag, value in asked.items() if value not in (None, (), False, "auto")]
+    given += ["several --question"] if several(job.reading) else []
+    given += [] if isinstance(job.reading["scale"], str) else ["--scale NAME=..."]
+    model = job.sampling.model
+    if model is not None and not streamable(class_of(model)):
+        given.append(f"--model {model}")
+    if job.sampling.options["engine"] == "nuts":
+        given.append("--engine nuts")
+    return given

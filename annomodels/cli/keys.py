@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -48,14 +48,6 @@ class Key(click.Option):
         record = super().get_help_record(ctx)
         value = "" if self.alone else f"={self.make_metavar(ctx)}"
         return record and (f"{self.spelled}{value}", record[1])
-
-
-Command = Callable[..., Any]
-
-
-def key_of(group: str, name: str, **form: Any) -> Callable[[Command], Command]:
-    """Return a decorator that adds a key of an option ``--group KEY=VALUE``."""
-    return click.option(f"--{group}.{name}", name, cls=Key, **form)
 
 
 class Spelled(click.Command):
@@ -149,7 +141,7 @@ def _help_all(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-def _from_file(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
+def options_from(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
     """Use the options of a file as defaults."""
     if path is None or not isinstance(ctx.command, Spelled):
         return
@@ -193,16 +185,6 @@ def _values(
             yield str(option.name), value
     if wrong:
         raise click.BadParameter(f"{path}: {' '.join(wrong)}", param=parameter)
-
-
-config_option: Callable[[Command], Command] = click.option(
-    "--config",
-    metavar="FILE",
-    is_eager=True,
-    expose_value=False,
-    callback=_from_file,
-    help='File of options (TOML): item = "sentence", and a table [read] for its keys.',
-)
 
 
 def list_choices(command: click.Command) -> None:

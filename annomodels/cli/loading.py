@@ -17,7 +17,7 @@ from annomodels.cli.options import Job, Named, Reading, Truth, changed, flag_of
 from annomodels.cli.session import current, note, say_notes, warn
 from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
+from annomodels.errors import AnnotationError, EngineError, NotApplicable, printable
 from annomodels.io.border import decoded, raw_bytes, unreadable
 from annomodels.io.objects import json_value
 from annomodels.io.proposals import Proposal
@@ -195,7 +195,7 @@ def done_each[T](
     if not done:
         where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         what = f"No question of {len(left_out)} {nothing}."
-        raise AnnotationError(Problem(what, where, "See annomodels check --question '*'."))
+        raise AnnotationError(what, where, "See annomodels check --question '*'.")
     return done, left_out
 
 
@@ -215,13 +215,13 @@ def load_fit(name: str) -> Any:
     path = Path(name) / "fit.nc" if (Path(name) / "fit.nc").is_file() else Path(name)
     if path.is_dir():
         what = "This is a folder without fit.nc."
-        raise AnnotationError(Problem(what, name, "Name the file of the fit."))
+        raise AnnotationError(what, name, "Name the file of the fit.")
     if not path.exists() and (problem := unreadable(path)):
         raise AnnotationError(problem)
     if path.suffix.lower() in TABLES and path.is_file():
         what = "This is a table, but the command needs a saved fit."
         remedy = f"Fit the labels first: annomodels run {shlex.quote(name)}"
-        raise AnnotationError(Problem(what, name, remedy))
+        raise AnnotationError(what, name, remedy)
     found = load(path)
     current().loaded = name
     return found
@@ -391,7 +391,7 @@ def _use_of(path: str, truth: Truth, default: str, designs: Sequence[set[str]]) 
             f"Give the design too: --truth {DESIGN}, from the folder that they were drawn from. "
             "With --use fit they count as true labels of these items only."
         )
-        raise AnnotationError(Problem(what, name, remedy))
+        raise AnnotationError(what, name, remedy)
     if use == "audit" and truth.use is None and default != "audit":
         note(
             f"note: {name} has the items that `annomodels audit` drew, so it is used as an audit. "
@@ -431,7 +431,7 @@ def joined[T, K: Hashable](
     if twice:
         what = f"{counted(len(twice), 'item')} with different true labels: {some(twice)}."
         where = " and ".join(Path(path).name for path in paths)
-        raise AnnotationError(Problem(what, where, "Keep one true label for each item."))
+        raise AnnotationError(what, where, "Keep one true label for each item.")
     return found
 
 

@@ -212,14 +212,14 @@ def _taken(beside: Path, folder: Path) -> IO[bytes]:
         path = beside / LOCK
         if beside.is_symlink() or (any(beside.iterdir()) and not path.is_file()):
             what = "The folder for unfinished outputs already exists."
-            raise CannotWrite([Problem(what, str(beside), "Remove it.")])
+            raise CannotWrite(what, str(beside), "Remove it.")
         with suppress(FileNotFoundError):  # its process ended and removed it
             lock = path.open("wb")
             if hold(lock) is False:
                 lock.close()
                 what = "Another process is writing to this folder."
                 remedy = "Wait until it has ended, or choose another place with -o."
-                raise CannotWrite([Problem(what, str(folder), remedy)])
+                raise CannotWrite(what, str(folder), remedy)
             if path.stat().st_ino == os.fstat(lock.fileno()).st_ino:
                 break
             lock.close()

@@ -11,7 +11,6 @@ import click
 import numpy as np
 import pandas as pd
 
-from annomodels.cli.exits import DONE
 from annomodels.cli.loading import stem
 from annomodels.cli.options import Job, Sampling, Writing
 from annomodels.cli.places import write_texts
@@ -22,7 +21,6 @@ from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError
 from annomodels.io.span_builder import GOLD, Spans
-from annomodels.limits import STATES
 from annomodels.spans.fit import SpanFit
 
 if TYPE_CHECKING:
@@ -85,11 +83,6 @@ def files_of(facts: SpanFacts, spreadsheet: bool) -> dict[str, str]:
         "agreement.csv": filed(facts.agreement.table),
     }
     return csv_texts(tables, spreadsheet)
-
-
-def told_of_spans(facts: SpanFacts) -> list[str]:
-    verdict, why = facts.verdict
-    return [f"verdict: {verdict}", f"  {why}", f"  {facts.sentence}", *facts.to_do]
 
 
 def anonymous(spans: Spans) -> Spans:
@@ -197,21 +190,3 @@ def estimate_of_spans(
         warn("No design of an audit was found: the judged documents count as drawn at random.")
     seed, drawn = fit.seed if seed is None else seed, None if design is None else design.drawn
     return estimate_spans(fit, judged, drawn=drawn, threshold=threshold, seed=seed)
-
-
-def states_of(table: pd.DataFrame) -> dict[str, int]:
-    return {name: int((table["state"] == name).sum()) for name in STATES}
-
-
-def facts_of_spans(facts: SpanFacts) -> dict[str, object]:
-    """Return the contents of ``--format json`` for a span fit."""
-    fit = facts.fit
-    quality = [
-        dict(zip(("quantity", "value", "low", "high"), (name, *values), strict=True))
-        for name, values in facts.quality.items()
-    ]
-    verdict, why = facts.verdict
-    return {
-        "engine": fit.engine, "seed": fit.seed, "verdict": verdict, "sentences": [why],
-        "quality": quality, "states": states_of(facts.gold), "code": DONE,
-    }  # fmt: skip

@@ -59,7 +59,7 @@ def emit(
 ) -> None:
     """Write a table to the requested output, and its `notes` on stderr."""
     # a drawn table shows the columns of `short`; `level` is that of its intervals, in percent
-    form = form_for(writing)
+    form = form_of(writing)
     if form == "table":
         draw(table, title, short, wide=current().verbose, level=level)
     else:
@@ -68,20 +68,15 @@ def emit(
 
 
 def form_of(writing: Writing) -> str:
-    """Return the requested form, or else that of the file extension, or of stdout."""
-    if writing.form:
-        return writing.form
+    """Return the requested form, or that of the file extension or stdout; no file is drawn."""
     if writing.output in (None, "-"):
-        return "table" if sys.stdout.isatty() else "tsv"
+        return writing.form or ("table" if sys.stdout.isatty() else "tsv")
+    if writing.form:
+        return "tsv" if writing.form == "table" else writing.form
     ending = Path(str(writing.output)).suffix.lower()
     if ending in (".parquet", ".jsonl"):
         raise click.UsageError(f"This table is not written as {ending}: use .csv, .tsv or .json.")
     return _BY_ENDING.get(ending, "csv")
-
-
-def form_for(writing: Writing) -> str:
-    form = form_of(writing)
-    return "tsv" if form == "table" and writing.output not in (None, "-") else form
 
 
 def with_left_out(table: pd.DataFrame, left_out: Mapping[str, str], form: str) -> pd.DataFrame:
@@ -104,8 +99,7 @@ def by_question(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def note_writer(writing: Writing) -> Callable[[str], None]:
     """Return the printer of sentences: on stdout above a drawn table, else on stderr."""
-    drawn = form_of(writing) == "table" and writing.output in (None, "-")
-    return say if drawn else note
+    return say if form_of(writing) == "table" else note
 
 
 def emit_text(text: str, writing: Writing) -> None:
@@ -261,7 +255,7 @@ def show(
 ) -> None:
     """Write a result, or a table made from it, with its notes on stderr."""
     shown = found.table if table is None else table
-    shown = shown if form_for(writing) == "table" else filed(shown)
+    shown = shown if form_of(writing) == "table" else filed(shown)
     emit(shown, writing, found.title, found.columns, notes=found.notes)
 
 

@@ -17,7 +17,7 @@ from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import rated, some, variants
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_MOST, CODER_JUDGED, CODER_THIN, STATES
 from annomodels.models.catalog import is_stack
 from annomodels.summaries.gold import CURVE, Wrong, as_coders_read, wrong_interval
@@ -249,7 +249,7 @@ def renamed(estimate: Estimate, fit: Fit) -> Estimate:
     if audit is None or audit.attrs.get("mark") != estimate.mark:
         what = "The estimate belongs to another fit, or this is the fit from before the audit."
         remedy = "Use estimate.after(fit) with the audited fit."
-        raise AnnotationError(Problem(what, "estimate", remedy))
+        raise AnnotationError(what, "estimate", remedy)
     names = dict(zip(estimate.coders["coder"], fit.data.coders, strict=True))
     if all(old == new for old, new in names.items()):
         return estimate

@@ -167,7 +167,7 @@ class Place:
         return self.readings[1][2] if len(self.readings) > 1 else 0
 
 
-@Section.of("places", "Places to read", needs=("texts",))
+@Section("places", "Places to read", needs=("texts",))
 def places(facts: LinkFacts) -> list[Part]:
     kinds = states(facts)
     counted = [(name, f"{n:,}", ABOUT[name]) for name, n in kinds.items() if n]
@@ -197,7 +197,7 @@ def states(facts: LinkFacts) -> dict[str, int]:
     }
 
 
-@Section.of(
+@Section(
     "coders-section",
     "Coders",
     "Kappa with the others, next to that of the others on the same texts, and places where only "
@@ -288,7 +288,7 @@ def rates(fit: Fit, prob: float) -> list[Part]:
     return table("rates", title, columns, frame.rename(columns={"class": "kind"}), "rates.csv")
 
 
-@Section.of("silver-section", "Silver chains", needs=("chains",), printed=False)
+@Section("silver-section", "Silver chains", needs=("chains",), printed=False)
 def silver(facts: LinkFacts) -> list[Part]:
     assert facts.fit is not None
     frame = pd.DataFrame(
@@ -332,7 +332,7 @@ MOST_TEXTS, NAME_WIDTH = 40, 22
 GLOSSARY = tuple(MESSAGES["glossary_of_links"].items())
 
 
-@Section.of(
+@Section(
     "agreement-section",
     "Agreement",
     "What counts as the label of an expression (the condition, in brackets) moves alpha more than "
@@ -352,7 +352,7 @@ def agreement(facts: LinkFacts) -> list[Part]:
     return [*shown, *table("texts", title, columns, facts.by_kappa, "texts.csv")]
 
 
-@Section.of("methods", "Methods and glossary", details=True)
+@Section("methods", "Methods and glossary", details=True)
 def words(facts: LinkFacts) -> list[Part]:
     return [
         Part("heading", "Methods paragraph"),
@@ -404,7 +404,7 @@ def _head_of_fit(facts: LinkFacts) -> Head:
     return Head.of(sentence, states, actions, warning(facts.fit.check()), bar)
 
 
-@Section.of("data", "Texts", needs=("texts",), details=True)
+@Section("data", "Texts", needs=("texts",), details=True)
 def texts(facts: LinkFacts) -> list[Part]:
     found = [f"{short(d.id, 60)}: {short(n, 240)}" for d in facts.documents for n in d.notes]
     more = len(found) - 12

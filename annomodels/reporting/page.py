@@ -19,7 +19,7 @@ from annomodels import __version__
 from annomodels.auditing.spans import is_of_spans
 from annomodels.data.columns import clean, percent, short
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.io.writing import atomic_path
 from annomodels.reporting.anonymous import anonymized
 from annomodels.reporting.explorer import packed, payload
@@ -292,13 +292,13 @@ def template(name: str) -> Template:
 def may_write(path: Path, force: bool) -> None:
     if path.is_dir():
         what = "This is a folder, but the page must be a file."
-        raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
+        raise AnnotationError(what, str(path), f"Give {path / 'report.html'}.")
     if path.is_file() and not force:
         remedy = f"Give another name, or use {Option('force', True)} to replace it."
-        raise AnnotationError(Problem("The file already exists.", str(path), remedy))
+        raise AnnotationError("The file already exists.", str(path), remedy)
     if not path.parent.is_dir():
         remedy = "Create the folder first, or choose one that exists."
-        raise AnnotationError(Problem("The folder does not exist.", str(path.parent), remedy))
+        raise AnnotationError("The folder does not exist.", str(path.parent), remedy)
 
 
 def write(path: Path, text: str) -> None:

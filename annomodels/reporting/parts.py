@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
@@ -176,27 +176,16 @@ class Section:
 
     key: str
     title: str
-    lead: str
-    make: Make
+    lead: str = ""
+    make: Make = lambda _: []
     needs: tuple[str, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
     details: bool = False
     printed: bool = True  # False for sections that need a screen, or are long
 
-    @classmethod
-    def of(
-        cls,
-        key: str,
-        title: str,
-        lead: str = "",
-        *,
-        needs: tuple[str, ...] = (),
-        parts: tuple[tuple[str, str], ...] = (),
-        details: bool = False,
-        printed: bool = True,
-    ) -> Callable[[Make], Section]:
-        """Declare the section of the page that the decorated function makes."""
-        return lambda make: cls(key, title, lead, make, needs, parts, details, printed)
+    def __call__(self, make: Make) -> Section:
+        """Return the section that a decorated function makes."""
+        return replace(self, make=make)
 
     @property
     def heading(self) -> str:

@@ -319,7 +319,7 @@ def head(facts: SpanFacts) -> Head:
     return Head.of(facts.sentence, facts.states.values(), actions, doubt)
 
 
-@Section.of("decide", "Decide", printed=False)
+@Section("decide", "Decide", printed=False)
 def decide(facts: SpanFacts) -> list[Part]:
     lead = "Choose the right answer at each place; the most doubtful places come first."
     if not facts.fit.spans.texts:
@@ -340,14 +340,14 @@ def decide(facts: SpanFacts) -> list[Part]:
     ]
 
 
-@Section.of("alone-section", "Found by one coder")
+@Section("alone-section", "Found by one coder")
 def alone(facts: SpanFacts) -> list[Part]:
     title = "Spans that only one coder found, most probable first"
     none = "No span of a single coder is probably right."
     return table("alone", title, ALONE, facts.alone, "gold.csv", otherwise=none)
 
 
-@Section.of("coders-section", "Coders")
+@Section("coders-section", "Coders")
 def coders(facts: SpanFacts) -> list[Part]:
     rows = facts.coders.table
     order = rows.sort_values("f1", kind="stable")
@@ -386,7 +386,7 @@ def _card(row: Any) -> Card:
     )  # fmt: skip
 
 
-@Section.of("quality-section", "Quality")
+@Section("quality-section", "Quality")
 def quality(facts: SpanFacts) -> list[Part]:
     tiles = [
         ("Precision", with_interval(*facts.quality["precision"]), "gold spans that are right"),
@@ -409,7 +409,7 @@ def quality(facts: SpanFacts) -> list[Part]:
     ]
 
 
-@Section.of(
+@Section(
     "agreement-section",
     "Agreement",
     "F1 of one coder against another, alpha for units, and alpha of tokens. Intervals resample "
@@ -424,13 +424,13 @@ def agreement(facts: SpanFacts) -> list[Part]:
     return [*shown, *notes(found.notes)]
 
 
-@Section.of("gold-section", "Gold spans", details=True)
+@Section("gold-section", "Gold spans", details=True)
 def gold(facts: SpanFacts) -> list[Part]:
     rows = facts.gold.sort_values("p_exact", kind="stable")
     return table("gold", "Gold spans, least certain first", GOLD_COLUMNS, rows, "gold.csv")
 
 
-@Section.of("methods", "Methods", details=True)
+@Section("methods", "Methods", details=True)
 def methods(facts: SpanFacts) -> list[Part]:
     texts = [say(f"spans_{part}") for part in ("groups", "model", "exact")]
     return [*notes(texts), *notes(facts.fit.spans.notes, 400)]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import pytest
 
@@ -55,7 +56,7 @@ def sent_to_a_terminal(
     monkeypatch.setenv("COLUMNS", str(columns))
     leader, follower = pty.openpty()
     parts: list[bytes] = []
-    reader = threading.Thread(target=_drain, args=(leader, parts))
+    reader = threading.Thread(target=drain, args=(leader, parts))
     reader.start()
     try:
         with os.fdopen(follower, "w", encoding="utf-8", buffering=1) as stream:
@@ -69,15 +70,11 @@ def sent_to_a_terminal(
     return code, b"".join(parts).decode()
 
 
-def _drain(leader: int, parts: list[bytes]) -> None:
-    while True:
-        try:
-            part = os.read(leader, 65536)
-        except OSError:  # how Linux says that the other end is closed
-            return
-        if not part:
-            return
-        parts.append(part)
+def drain(leader: int, parts: list[bytes]) -> None:
+    """Read all that comes to a terminal until its other end is closed."""
+    with suppress(OSError):  # how Linux says so
+        while part := os.read(leader, 65536):
+            parts.append(part)
 
 
 def heed_signals() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import annomodels as am
 from annomodels.cli.main import COMMANDS, load_command
 from annomodels.cli.options import Named
 
@@ -119,16 +118,6 @@ def test_an_empty_name_is_refused_and_never_means_this_folder(command) -> None:
     assert [opts for opts in loose if opts != ["--config"]] == []
 
 
-def test_no_command_reads_this_folder_for_an_empty_name(call, votes, monkeypatch) -> None:
-    monkeypatch.chdir(votes.parent)
-    for words in (["check", ""], ["run", votes, "--truth", ""], ["check", votes, "--read",
-                  "codebook="], ["check", votes, "--config", ""]):  # fmt: skip
-        done = call(*words)
-        assert done.code in (2, 3), words
-        assert "fix:" in done.err
-        assert [path.name for path in votes.parent.iterdir()] == ["votes.csv"]
-
-
 TRUTHS = {
     "deep.json": "[" * 100_000,
     "deep objects.json": '{"a":' * 50_000,
@@ -178,35 +167,6 @@ def test_a_file_of_options_that_is_none(votes, tmp_path, call) -> None:
         done = call("check", votes, "--config", path)
         assert done.code in (2, 3)
         assert words in done.err
-
-
-def test_files_that_are_named_and_missing_or_strange_are_named(
-    votes, saved, tmp_path, call
-) -> None:
-    (tmp_path / "among.csv").write_text("item\n1\nother\n")
-    done = call("audit", saved, "--among", tmp_path / "among.csv", "-o", tmp_path / "a.csv")
-    assert done.code == 3
-    assert "1 item not in the data: 'other'" in done.err
-    assert "among.csv" in done.err
-    done = call("agree", votes, "--distance", tmp_path / "none.csv")
-    assert done.code == 3
-    assert "does not exist" in done.err
-    assert "none.csv" in done.err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["gold", "coders", "report", "next", "audit", "estimate"])
-def test_a_fit_of_streamed_labels_says_what_it_lacks(command, votes, tmp_path, call) -> None:
-    out = tmp_path / "out"
-    how = ("--stream", "--engine", "em", "--model", "dawid-skene", "--no-report")
-    assert call("run", votes, "-o", out, *how).code == 0
-    more = {"report": ["-o", tmp_path / "r.html"], "estimate": ["--truth", votes]}
-    for path in (out, out / "fit.nc"):
-        done = call(command, path, *more.get(command, []))
-        assert done.code == 2
-        assert "without its labels. Its tables are in its folder" in done.err
-        # and its advice can be followed
-        assert am.load(path, data=am.scan(votes)).tree.attrs["engine"] == "em"
 
 
 CONLL = "\n".join(

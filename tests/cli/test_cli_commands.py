@@ -16,6 +16,7 @@ import annomodels as am
 from annomodels.cli import installed
 from annomodels.cli.commands.labels import CONVENTIONS
 from annomodels.coefficients.agreement import Convention
+from annomodels.reporting.methods import bibtex, methods, methods_latex
 from tests.cli.rows import rows_of
 
 FORMS = [("label", form) for form in ("table", "tsv", "csv", "md", "tex")]
@@ -156,3 +157,25 @@ def test_a_bundled_data_set_is_written_with_all_its_columns(
     texts = dict(zip(again.items, again.texts or (), strict=bool(again.texts)))
     assert texts == dict(zip(data.items, data.texts or (), strict=bool(data.texts)))
     assert set(again.groups) == set(data.groups)
+
+
+@pytest.mark.slow
+def test_each_form_of_methods_is_what_the_function_gives(saved: Path, tmp_path: Path, call) -> None:
+    fit = am.load(saved)
+    command = str(fit.tree.attrs["command"])
+    assert call("report", saved, "--methods", "-").out == methods(fit, command)
+    for name, text in (("m.tex", methods_latex(fit, command)), ("m.bib", bibtex(fit))):
+        assert call("report", saved, "--methods", tmp_path / name).code == 0
+        assert (tmp_path / name).read_text("utf-8") == text
+
+
+@pytest.mark.slow
+def test_why_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) -> None:
+    done = call("gold", saved, "--why", "--item", "3", "--format", "csv")
+    assert done.code == 0
+    rows = rows_of(done.out)
+    assert [row["source"] for row in rows][-2:] == ["(prevalence)", "(sum)"]
+    assert {row["source"] for row in rows[:-2]} == {"1", "2", "3", "4", "5"}
+    *parts, total = (float(row["log_odds"]) for row in rows)
+    assert sum(parts) == pytest.approx(total, abs=1e-3)
+    assert "independent of each other" in done.err

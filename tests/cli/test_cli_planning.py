@@ -70,12 +70,3 @@ def test_design_gives_what_the_package_gives(call):
     assert [r["accuracy"] for r in rows] == pytest.approx(list(expected.table["accuracy"]))
     assert [r["reaches"] for r in rows] == list(expected.table["reaches"])
     assert f"note: {expected.notes[0]}" in done.err
-
-
-@pytest.mark.slow
-def test_design_takes_a_pilot(crowd, call):
-    done = call("design", crowd, "--labels-per-item", 3, "--replications", 2)
-    assert done.code == 0, done.err
-    (row,) = rows_of(done.out)
-    assert (row["items"], row["coders"]) == ("200", "8")
-    assert "posterior of the pilot" in done.err

@@ -1,7 +1,6 @@
 """``annomodels run``: one folder with everything, or nothing at all."""
 
 import errno
-import json
 import os
 import re
 from dataclasses import replace
@@ -11,14 +10,11 @@ from typing import Any
 import pytest
 
 import annomodels as am
-from annomodels.cli import sampling
 from annomodels.cli.main import load_command
-from annomodels.summaries.trust.checks import VERDICTS
-from tests.cli.rows import rows_of
+from tests.cli.rows import FEW, rows_of, write_rows
 
 pytestmark = pytest.mark.slow
 
-FEW = ("--chains", 2, "--draws", 60, "--sampler", "warmup=30")
 FILES = {
     "report.html",
     "gold.csv",
@@ -51,38 +47,6 @@ def test_a_run_writes_its_files_and_nothing_else(crowd) -> None:
     mask = os.umask(0)
     os.umask(mask)
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o666 & ~mask}
-
-
-def test_stdout_is_report_and_verdict(votes: Path, call, tmp_path: Path) -> None:
-    done = call("run", votes, "-o", tmp_path / "out", *FEW)
-    assert done.code == 0
-    first, second, *rest = done.out.splitlines()
-    assert first == str(tmp_path / "out" / "report.html")
-    assert second.removeprefix("verdict: ") in VERDICTS
-    assert all(line.startswith("  ") for line in rest)
-    assert "with gibbs, seed 1, " in done.err
-    assert "estimating the coders ..." in done.err
-
-
-def test_files_that_exist_stay_and_are_all_named(
-    votes: Path, call, tmp_path: Path, monkeypatch
-) -> None:
-    def never(*_: object) -> None:
-        raise AssertionError("sampled before the outputs were looked at")
-
-    out = tmp_path / "out"
-    out.mkdir()
-    for name in ("gold.csv", "fit.nc", "mine.txt"):
-        (out / name).write_text("mine")
-    with monkeypatch.context() as patch:
-        patch.setattr(sampling, "fit_data", never)
-        done = call("run", votes, "-o", out)
-    assert done.code == 2
-    assert "gold.csv, fit.nc" in done.err
-    assert {path.read_text() for path in out.iterdir()} == {"mine"}
-    assert call("run", votes, "-o", out, *FEW, "--force").code == 0
-    assert (out / "mine.txt").read_text() == "mine"
-    assert (out / "gold.csv").read_text() != "mine"
 
 
 @pytest.mark.few("report.html")
@@ -159,13 +123,12 @@ def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch
 
 
 def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> None:
-    path = tmp_path / "Wilhelmina.csv"
     rows = [
         f"t{i},{coder},{'pos' if i % 2 or (coder == 'Zoltan' and i < 3) else 'neg'}"
         for i in range(12)
         for coder in ("Wilhelmina", "Zoltan", "Quentin")
     ]
-    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
+    path = write_rows(tmp_path / "Wilhelmina.csv", rows)
     done = call("run", path, "-o", tmp_path / "out", *FEW, "--anonymize")
     assert done.code == 0
     for file in (tmp_path / "out").iterdir():
@@ -206,22 +169,6 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
     assert ("paun2018" in text) == (model == "pooled")
 
 
-@pytest.mark.calibration
-def test_texts_that_a_spreadsheet_would_compute_are_counted_or_guarded(call, tmp_path) -> None:
-    path = tmp_path / "evil.csv"
-    rows = [f"=1+{i},{coder},{i % 2}" for i in range(6) for coder in ("ana", "@ben")]
-    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
-    few = ("--draws", 50, "--chains", 2, "--no-report")
-    done = call("run", path, "-o", tmp_path / "a", *few)
-    assert done.code == 0, done.err
-    assert "would be read as a formula by a spreadsheet; add --spreadsheet" in done.err
-    assert "\n=1+0," in (tmp_path / "a" / "gold.csv").read_text()
-    done = call("run", path, "-o", tmp_path / "b", "--spreadsheet", *few)
-    assert "read as a formula" not in done.err
-    assert "\n'=1+0," in (tmp_path / "b" / "gold.csv").read_text()
-    assert "\n'@ben," in (tmp_path / "b" / "coders.csv").read_text()
-
-
 def test_the_files_of_a_run_agree_with_its_fit(crowd) -> None:
     folder, command = crowd
     fit = am.load(folder / "fit.nc")
@@ -252,13 +199,3 @@ def test_a_run_on_made_up_coders_finds_the_planted_truth(crowd) -> None:
     most = {name: data.labels[k] for name, k, clear in rows if clear}  # a tie has no majority
     votes = sum(most.get(item) == label for item, label in known.items())
     assert right >= max(votes, 0.9 * len(known))
-
-
-def test_json_names_the_files(votes: Path, call, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    facts = json.loads(call("run", votes, "-o", out, *FEW, "--format", "json", "--no-report").out)
-    assert facts["report"] is None
-    assert names_in(out) == FILES - {"report.html"}
-    assert {Path(name).name for name in facts["files"]} == names_in(out)
-    assert facts["seed"] == 1
-    assert facts["engine"] == "gibbs"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from annomodels.engines.settings import Clock
-from tests.cli.ptys import ANNOMODELS, start, wait_for
+from tests.cli.ptys import ANNOMODELS, drain, start, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
 
@@ -128,27 +128,16 @@ def test_progress_bars_and_drawn_tables_only_on_a_terminal(tmp_path: Path) -> No
             words, stdout=follower, stderr=follower, env={**env, "TERM": "xterm-256color", **more}
         )
         os.close(follower)
-        texts[name] = _all_of(leader)
+        parts: list[bytes] = []
+        drain(leader, parts)
+        os.close(leader)
+        texts[name] = b"".join(parts).decode()
         assert process.wait(timeout=900) == 0
     assert "─" in texts["plain"]
     assert "\x1b[" not in texts["plain"]
     assert "\x1b[" in texts["colour"]
     piped = subprocess.run(words, capture_output=True, text=True, timeout=900, env=env)
     assert piped.stdout.startswith("coefficient\tvalue\t")
-
-
-def _all_of(leader: int) -> str:
-    parts = []
-    while True:
-        try:
-            part = os.read(leader, 65536)
-        except OSError:  # how Linux says that the other end is closed
-            break
-        if not part:
-            break
-        parts.append(part)
-    os.close(leader)
-    return b"".join(parts).decode()
 
 
 def test_signals_are_answered_before_anything_large_is_loaded(root: Path) -> None:

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.cli import sampling
+from annomodels.cli import jobs
 from annomodels.scale import files
+from tests.cli.rows import write_rows
 
 pytestmark = pytest.mark.slow
 
@@ -33,14 +34,12 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def unsure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write labels of which some are not classes, as a text."""
-    path = tmp_path_factory.mktemp("unsure") / "labels.csv"
     rows = [
         f"t{i},{coder},{'?' if (i + 2 * j) % 5 == 0 else 'no' if (i + (j == i % 7)) % 2 else 'yes'}"
         for i in range(40)
         for j, coder in enumerate(("ana", "ben", "cem", "dan"))
     ]
-    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
-    return path
+    return write_rows(tmp_path_factory.mktemp("unsure") / "labels.csv", rows)
 
 
 @pytest.mark.few("em")
@@ -107,40 +106,20 @@ def test_an_interrupted_run_is_written(
     def impatient(after: int) -> Iterator[Any]:
         yield stops(after)
 
-    monkeypatch.setattr(sampling, "spreading", lambda _: impatient(9))
+    monkeypatch.setattr(jobs, "spreading", lambda _: impatient(9))
     done = call(*told, "-o", tmp_path / "part")
     assert done.code == 130
     assert "the draws so far are kept" in done.err
     assert {path.name for path in (tmp_path / "part").iterdir()} == OUTPUTS - {"report.html"}
-    monkeypatch.setattr(sampling, "spreading", lambda _: impatient(1))
+    monkeypatch.setattr(jobs, "spreading", lambda _: impatient(1))
     assert call(*told, "-o", tmp_path / "none").code == 130
     assert not (tmp_path / "none").exists()
 
 
-def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    (out / "truth").mkdir(parents=True)
-    (out / "truth" / "mine.txt").write_text("mine")
-    told = ("run", labels, "--stream", "-o", out, "--engine", "em", "--no-report")
-    done = call(*told, "--force")
-    assert done.code == 2
-    assert "not outputs of this command" in done.err
-    (out / "truth" / "mine.txt").rename(out / "mine.txt")
-    (out / "report.html").write_text("an old one")
-    (out / "truth" / "000009.parquet").write_text("from an earlier run")
-    assert "already exists" in call(*told).err
-    done = call(*told, "--force")
-    assert done.code in (0, 4)
-    assert "report.html is from an earlier run" in done.err
-    assert (out / "mine.txt").read_text() == "mine"
-    assert [path.name for path in (out / "truth").iterdir()] == ["000000.parquet"]
-
-
 @pytest.mark.calibration
 def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> None:
-    groups = tmp_path / "groups.csv"
-    groups.write_text("coder,group\nana,paid\nben,paid\ncem,free\ndan,free\n")
-    out = tmp_path / "out"
+    rows, out = ("ana,paid", "ben,paid", "cem,free", "dan,free"), tmp_path / "out"
+    groups = write_rows(tmp_path / "groups.csv", rows, "coder,group")
     told = ("run", unsure, "--stream", "-o", out, "--anonymize", "--groups", groups, *EM)
     assert call(*told).code in (0, 4)
     table = pd.read_csv(out / "coders.csv")
@@ -172,6 +151,7 @@ def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path)
     assert gold["label"].tolist() == list(map(str, wanted.gold().table["label"]))
     assert len(pd.read_csv(out / "coders.csv")) == wanted.data.n_coders
     assert found.tree.attrs["command"].startswith("annomodels run")
+    assert am.load(out / "fit.nc", data=found.data).tree.attrs["engine"] == "gibbs"
 
 
 @pytest.mark.calibration

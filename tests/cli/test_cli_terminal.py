@@ -14,6 +14,7 @@ from annomodels.cli.main import COMMANDS
 from annomodels.data.columns import Column, columns
 from annomodels.data.widths import size
 from tests.cli.ptys import on_a_terminal, seen
+from tests.cli.rows import write_rows
 
 WIDTHS = (60, 80, 120)
 SCREENS = Path(__file__).parent / "screens"
@@ -26,14 +27,13 @@ LONG = "a-name-that-is-longer-than-most-terminals-are-wide/" * 2 + "1"
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write labels with names as people have them."""
-    path = tmp_path_factory.mktemp("names") / "votes.csv"
-    rows = ["item,coder,label,page"]
+    rows = []
     for i, item in enumerate(ITEMS):
         for j, coder in enumerate(CODERS):
             label = LABELS[(i + (i * j % 3 == 2)) % 3]
             rows.append(f"{item},{coder},{label},page {i // 4 + 1}")
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return path
+    path = tmp_path_factory.mktemp("names") / "votes.csv"
+    return write_rows(path, rows, "item,coder,label,page")
 
 
 @pytest.fixture(scope="module")
@@ -163,10 +163,9 @@ def test_what_has_no_room_is_named_and_wide_shows_it(fits, monkeypatch) -> None:
 
 
 def test_a_name_wider_than_the_terminal_stays_in_one_piece(tmp_path, monkeypatch) -> None:
-    path = tmp_path / "votes.csv"
     rows = [f"{item},{coder},{(k + n) % 2}" for n, item in enumerate((LONG, "s"))
             for k, coder in enumerate("abc")]  # fmt: skip
-    path.write_text("\n".join(["item,coder,label", *rows]))
+    path = write_rows(tmp_path / "votes.csv", rows)
     _, lines = on_a_terminal(["agree", path, "--by", "item"], 80, monkeypatch)
     assert not fits_in(lines, 80)
     assert LONG in lines

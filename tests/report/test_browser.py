@@ -46,9 +46,29 @@ def paths(crowd_page, hostile_page, coref_page, streamed_page, crowd, tmp_path_f
     return {**pages, "streamed": streamed_page}
 
 
-@pytest.fixture(scope="module")
-def pages(paths):
-    return {name: path.as_uri() for name, path in paths.items()}
+@pytest.fixture
+def opened(browser):
+    """Open a page in a tab of its own; `fresh` forgets what was decided on it before."""
+
+    def tab_of(path, fresh=False, **kind):
+        tab = browser.tab(**kind)
+        tab.open(path.as_uri())
+        if fresh:
+            tab.evaluate("localStorage.clear()")
+            tab.open(path.as_uri())
+        return tab
+
+    return tab_of
+
+
+@pytest.fixture
+def tab(opened, crowd_page):
+    """Page of the crowd."""
+    return opened(crowd_page)
+
+
+def text(tab, selector):
+    return tab.evaluate(f"document.querySelector({selector!r}).textContent")
 
 
 @pytest.fixture(params=["crowd", "hostile", "index", "coref", "streamed"])
@@ -66,9 +86,7 @@ def head(at):
     return f"document.querySelectorAll('#coders th .sort')[{at}].click()"
 
 
-def test_tables_sort_by_name_as_people_do(browser, pages, crowd):
-    tab = browser.tab()
-    tab.open(pages["crowd"])
+def test_tables_sort_by_name_as_people_do(tab, crowd):
     tab.evaluate(head(0))
     shown = tab.evaluate(COLUMN.format(0))
     tab.evaluate("document.querySelector('.scroll:has(#coders) + .pager :last-child').click()")
@@ -78,9 +96,7 @@ def test_tables_sort_by_name_as_people_do(browser, pages, crowd):
     assert set(shown) == {str(name) for name in crowd.data.coders}
 
 
-def test_paper_has_the_flagged_coders_and_the_screen_all_again(browser, pages, crowd):
-    tab = browser.tab()
-    tab.open(pages["crowd"])
+def test_paper_has_the_flagged_coders_and_the_screen_all_again(tab, crowd):
     before = tab.evaluate(COLUMN.format(0))
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     advice = crowd.coders().table.set_index("coder")["advice"]
@@ -90,19 +106,22 @@ def test_paper_has_the_flagged_coders_and_the_screen_all_again(browser, pages, c
     assert tab.evaluate(COLUMN.format(0)) == before
 
 
-def test_a_number_is_rounded_once(browser, pages, crowd):
-    tab = browser.tab()
-    tab.open(pages["crowd"])
+def turned(tab):
+    """Turn the pages of the list of items from the first to the last."""
+    yield
+    while not tab.evaluate("document.getElementById('forth').disabled"):
+        tab.evaluate("document.getElementById('forth').click()")
+        yield
+
+
+def test_a_number_is_rounded_once(tab, crowd):
     rows = "[...document.querySelectorAll('#all-items tbody tr:not(.why)')]"
     cells = f"{rows}.map((row) => [row.cells[0].textContent, row.cells[3].textContent])"
     reason = "[...document.querySelectorAll('#all-items .why')].map((row) => row.textContent)"
     shown, said = [], []
-    while True:
+    for _ in turned(tab):
         shown += tab.evaluate(cells)
         said += tab.evaluate(reason)
-        if tab.evaluate("document.getElementById('forth').disabled"):
-            break
-        tab.evaluate("document.getElementById('forth').click()")
     wanted = {
         row.item: COLUMNS["probability"].cell(row).text for row in crowd.gold().table.itertuples()
     }
@@ -112,9 +131,7 @@ def test_a_number_is_rounded_once(browser, pages, crowd):
     assert set(named) <= set(wanted.values())
 
 
-def test_a_file_of_the_page_is_that_of_the_folder(browser, pages, crowd_options):
-    tab = browser.tab()
-    tab.open(pages["crowd"])
+def test_a_file_of_the_page_is_that_of_the_folder(tab, crowd_options):
     assert tab.evaluate("annomodelsFile('gold.csv')") == crowd_options["files"]["gold.csv"]
     buttons = "[...document.querySelectorAll('button')].map((b) => b.textContent)"
     assert tab.evaluate(buttons)[0] == "Download gold.csv"  # the product comes first
@@ -130,14 +147,10 @@ def decisions(tab):
     return list(csv.DictReader(io.StringIO(tab.evaluate("annomodelsDecisions()"))))
 
 
-def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
-    tab = browser.tab()
-    tab.open(pages["crowd"])
-    tab.evaluate("localStorage.clear()")
-    tab.open(pages["crowd"])
+def test_items_are_decided_by_keyboard_and_kept(opened, crowd_page, crowd):
+    tab = opened(crowd_page, fresh=True)
     contested = int((crowd.items().table["state"] == "contested").sum())
-    status = "document.querySelector('.progress').textContent"
-    assert tab.evaluate(status).startswith(f"0 decided, {contested} left")
+    assert text(tab, ".progress").startswith(f"0 decided, {contested} left")
     away = "document.querySelector('main').style.paddingTop = {!r}; scrollTo(0, 0)"
     tab.evaluate(away.format("20000px"))
     press(tab, "1")
@@ -156,22 +169,24 @@ def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
         [row["item"] for row in said], key=lambda name: -kept[name]
     )
     left = doubt.sum() - sum(kept[row["item"]] for row in said)
-    assert tab.evaluate(status).startswith(f"3 decided, 1 with two readings, {contested - 4} left")
-    assert f": {doubt.sum():.0f} → {left:.0f}" in tab.evaluate(status)
-    tab.open(pages["crowd"])
+    status = text(tab, ".progress")
+    assert status.startswith(f"3 decided, 1 with two readings, {contested - 4} left")
+    assert f": {doubt.sum():.0f} → {left:.0f}" in status
+    tab.open(crowd_page.as_uri())
     assert decisions(tab) == said
     tab.evaluate("localStorage.clear()")
 
 
 CHOICE = "document.querySelectorAll('.choices button')[{}]"
-CARD = "document.querySelector('.card h3 bdi').textContent"
+CARD = ".card h3 bdi"
+ASKED = '.actions a[href="#decide"] b'
 LEGEND = (
     "Object.fromEntries([...document.querySelectorAll('#summary .legend li')]"
     ".map((x) => [x.querySelector('.key').classList[1], Number(x.querySelector('b').textContent)]))"
 )
 
 
-def test_twenty_items_by_keyboard_and_mouse_are_fed_back(browser, crowd, tmp_path):
+def test_twenty_items_by_keyboard_and_mouse_are_fed_back(opened, crowd, tmp_path):
     votes = tmp_path / "votes.csv"
     frame = crowd.data.to_frame().astype(str)
     texts = dict(zip(crowd.data.items, crowd.data.texts, strict=True))
@@ -182,25 +197,20 @@ def test_twenty_items_by_keyboard_and_mouse_are_fed_back(browser, crowd, tmp_pat
         "--seed", "1", "-q",
     ]  # fmt: skip
     assert main(["run", str(votes), "-o", str(tmp_path / "out"), *options]) == 0
-    page = (tmp_path / "out" / "report.html").as_uri()
-    tab = browser.tab(width=1440)
-    tab.open(page)
-    tab.evaluate("localStorage.clear()")
-    tab.open(page)
-    before = tab.evaluate(LEGEND)
-    asked = tab.evaluate("document.querySelector('.actions a[href=\"#decide\"] b').textContent")
+    tab = opened(tmp_path / "out" / "report.html", fresh=True, width=1440)
+    before, asked = tab.evaluate(LEGEND), text(tab, ASKED)
     choose_queue = (
         "((box) => { box.value = box.options.length - 1; box.dispatchEvent(new Event('change')); })"
         "(document.querySelector('#desk select'))"
     )
     tab.evaluate(choose_queue)
     tab.evaluate("document.querySelector('.card').scrollIntoView()")
-    assert tab.evaluate("document.querySelector('.card .text').textContent") in set(texts.values())
+    assert text(tab, ".card .text") in set(texts.values())
     wanted = {}
     for n in range(20):
-        name = tab.evaluate(CARD)
+        name = text(tab, CARD)
         assert tab.evaluate("document.querySelectorAll('.card .chips').length") == 0  # blind
-        assert tab.evaluate("document.querySelector('.card .share').textContent") == ""
+        assert text(tab, ".card .share") == ""
         wanted[name] = str(crowd.data.labels[n % 3])
         if n % 4 == 0:
             tab.evaluate("document.activeElement.blur()")
@@ -213,31 +223,28 @@ def test_twenty_items_by_keyboard_and_mouse_are_fed_back(browser, crowd, tmp_pat
             tab.evaluate(CHOICE.format(n % 3) + ".click()")
         else:
             press(tab, "vv" + str(n % 3 + 1))
-            wanted[tab.evaluate(CARD)] = "two readings" if n % 8 == 3 else "skipped"
+            wanted[text(tab, CARD)] = "two readings" if n % 8 == 3 else "skipped"
             press(tab, "t" if n % 8 == 3 else "s")
-        assert tab.evaluate(f"{CARD}") not in wanted
-        assert "Last: " in tab.evaluate("document.querySelector('.last').textContent")
+        assert text(tab, CARD) not in wanted
+        assert "Last: " in text(tab, ".last")
     told = [name for name, what in wanted.items() if what not in ("two readings", "skipped")]
     two = [name for name, what in wanted.items() if what == "two readings"]
     skipped = [name for name, what in wanted.items() if what == "skipped"]
     assert len(told) == 20
-    status = tab.evaluate("document.querySelector('.progress').textContent")
     left = crowd.data.n_items - len(wanted)
-    assert status.startswith(
+    assert text(tab, ".progress").startswith(
         f"20 decided, {len(two)} with two readings, {len(skipped)} skipped, {left} left"
     )
     after = tab.evaluate(LEGEND)
     assert after["decided"] == before.get("decided", 0) + len(told) + len(two)
     assert sum(after.values()) == crowd.data.n_items
-    headline = tab.evaluate("document.querySelector('.headline').textContent")
-    assert f"{len(told) + len(two)} items are decided on this page" in headline
-    now = tab.evaluate("document.querySelector('.actions a[href=\"#decide\"] b').textContent")
-    assert now == asked.replace(str(before["contested"]), str(after["contested"]))
+    assert f"{len(told) + len(two)} items are decided on this page" in text(tab, ".headline")
+    now = asked.replace(str(before["contested"]), str(after["contested"]))
+    assert text(tab, ASKED) == now
     said = {row["item"]: row["label"] or row["decision"] for row in decisions(tab)}
     assert said == wanted
     (tmp_path / "decisions.csv").write_text(tab.evaluate("annomodelsDecisions()"))
-    command = tab.evaluate("document.querySelector('#desk .copy code').textContent")
-    words = shlex.split(command)[1:]
+    words = shlex.split(text(tab, "#desk .copy code"))[1:]
     assert words[-2:] == ["--truth", "decisions.csv"]
     words[-1] = str(tmp_path / "decisions.csv")
     assert main(words) == 0
@@ -251,14 +258,13 @@ def test_twenty_items_by_keyboard_and_mouse_are_fed_back(browser, crowd, tmp_pat
     assert all("two readings" in gold[name]["reason"] for name in two)
     tab.open((again / "report.html").as_uri())
     assert tab.evaluate(LEGEND)["decided"] == after["decided"]
-    headline = tab.evaluate("document.querySelector('.headline').textContent")
-    assert f"of {crowd.data.n_items - len(told) - len(two)} gold labels" in headline
+    assert f"of {crowd.data.n_items - len(told) - len(two)} gold labels" in text(tab, ".headline")
     assert {row["item"]: row["label"] or row["decision"] for row in decisions(tab)} == wanted
     with (again / "next.csv").open() as file:
         assert not {row["item"] for row in csv.DictReader(file)} & {*told, *two}
 
 
-def test_decisions_that_the_fit_was_given_are_there_without_the_storage(browser, crowd, tmp_path):
+def test_decisions_that_the_fit_was_given_are_there_without_the_storage(opened, crowd, tmp_path):
     first, second, third = (str(name) for name in crowd.data.items[:3])
     label = str(crowd.data.labels[1])
     path = tmp_path / "decisions.csv"
@@ -268,24 +274,21 @@ def test_decisions_that_the_fit_was_given_are_there_without_the_storage(browser,
     )
     tree = crowd.tree.copy()
     tree.attrs["decisions"] = json.dumps(entries_of(path, crowd.data))
-    page = am.report(dataclasses.replace(crowd, tree=tree), tmp_path / "r.html").as_uri()
-    tab = browser.tab()
-    tab.open(page)
-    tab.evaluate("localStorage.clear()")
-    tab.open(page)
+    page = am.report(dataclasses.replace(crowd, tree=tree), tmp_path / "r.html")
+    tab = opened(page, fresh=True)
     said = decisions(tab)
     assert [row["item"] for row in said] == [first, second, third]
     assert [row["decision"] for row in said] == ["decided", "two readings", "skipped"]
     assert (said[0]["label"], said[0]["note"]) == (label, "so, yes")
     tab.evaluate("document.querySelector('.card').scrollIntoView()")
     press(tab, "1")
-    tab.open(page)
+    tab.open(page.as_uri())
     assert decisions(tab)[:3] == said
     assert len(decisions(tab)) == 4
     tab.evaluate("localStorage.clear()")
 
 
-def test_places_of_coreference_are_cut_to_what_an_action_names(browser, tmp_path):
+def test_places_of_coreference_are_cut_to_what_an_action_names(opened, tmp_path):
     left, right = ([[0, 1], [2]], [[0], [1, 2]])
     texts = [
         document(f"t{n}", {c: left if c < "d" else right for c in ("abcde", "abcd")[n % 2]})
@@ -293,8 +296,7 @@ def test_places_of_coreference_are_cut_to_what_an_action_names(browser, tmp_path
     ]
     page = tmp_path / "coref.html"
     page.write_text(page_of(LinkFacts(texts, draws=100)), encoding="utf-8")
-    tab = browser.tab()
-    tab.open(page.as_uri())
+    tab = opened(page)
     shown = (
         "[...document.querySelectorAll('.places > li:not([hidden])')].map((x) => x.dataset.kind)"
     )
@@ -317,39 +319,29 @@ def choose(tab, name, value):
     )
 
 
-def test_every_item_is_reached_by_pages_and_filters(browser, pages, crowd):
-    tab = browser.tab()
-    tab.open(pages["crowd"])
-    seen = []
-    while True:
-        seen += tab.evaluate(SHOWN)
-        if tab.evaluate("document.getElementById('forth').disabled"):
-            break
-        tab.evaluate("document.getElementById('forth').click()")
+def test_every_item_is_reached_by_pages_and_filters(tab, crowd):
+    seen = [name for _ in turned(tab) for name in tab.evaluate(SHOWN)]
     assert sorted(seen) == sorted(map(str, crowd.data.items))
-    total = "document.getElementById('page').textContent"
     choose(tab, "f-coder", "4")
     n = len(set(crowd.data.item[crowd.data.coder == 4].tolist()))
-    assert tab.evaluate(total).endswith(f" of {n} items")
+    assert text(tab, "#page").endswith(f" of {n} items")
     choose(tab, "f-coder", "")
     choose(tab, "f-state", "2")
     contested = int((crowd.items().table["state"] == "contested").sum())
-    assert tab.evaluate(total).endswith(f" of {contested} items")
+    assert text(tab, "#page").endswith(f" of {contested} items")
     choose(tab, "f-state", "")
     choose(tab, "f-text", str(crowd.data.items[7]))
     assert tab.evaluate(SHOWN) == [str(crowd.data.items[7])]
 
 
-def test_the_number_of_wrong_labels_is_on_the_first_screen_of_a_phone(browser, paths):
-    tab = browser.tab(width=400)
-    tab.open(paths["crowd"].as_uri())
+def test_the_number_of_wrong_labels_is_on_the_first_screen_of_a_phone(opened, crowd_page):
+    tab = opened(crowd_page, width=400)
     bottom = "document.querySelector('.headline').getBoundingClientRect().bottom"
     assert tab.evaluate(bottom) < 600
 
 
-def test_a_phone_shows_what_to_know_about_a_coder_and_an_item(browser, paths):
-    tab = browser.tab(width=400)
-    tab.open(paths["crowd"].as_uri())
+def test_a_phone_shows_what_to_know_about_a_coder_and_an_item(opened, crowd_page):
+    tab = opened(crowd_page, width=400)
     inside = """(id) => {
       const table = document.getElementById(id);
       const right = table.parentElement.getBoundingClientRect().right;
@@ -367,9 +359,8 @@ def test_a_phone_shows_what_to_know_about_a_coder_and_an_item(browser, paths):
     ("name", "words", "sheets"),
     [("crowd", 3000, 5), ("many coders", 2500, 4), ("14 classes", 3000, 5)],
 )
-def test_the_page_is_short(browser, budget_pages, tmp_path, name, words, sheets):
-    tab = browser.tab(width=1440)
-    tab.open(budget_pages[name].as_uri())
+def test_the_page_is_short(browser, opened, budget_pages, tmp_path, name, words, sheets):
+    tab = opened(budget_pages[name], width=1440)
     # with all that folds open, but without Details
     tab.evaluate("document.querySelectorAll('.more').forEach((part) => { part.open = true; })")
     tab.evaluate("document.getElementById('details').remove()")
@@ -394,7 +385,7 @@ def test_ten_thousand_items_open_and_filter_at_once(browser, tmp_path):
     tab = browser.tab()
     start = time.perf_counter()
     tab.open(page.as_uri())
-    assert tab.evaluate("document.getElementById('page').textContent").endswith("10,000 items")
+    assert text(tab, "#page").endswith("10,000 items")
     assert time.perf_counter() - start < 2.0
     took = tab.evaluate(
         "(() => { const t = performance.now(); const box = document.getElementById('f-text');"
@@ -413,12 +404,11 @@ def test_a_page_is_printed_on_few_sheets(browser, path, tmp_path):
     assert 1 <= sheets <= 40
 
 
-def test_without_a_script_everything_is_there_and_no_button_is_dead(browser, pages, crowd):
-    tab = browser.tab(script=False)
-    tab.open(pages["crowd"])
+def test_without_a_script_everything_is_there_and_no_button_is_dead(opened, crowd_page, crowd):
+    tab = opened(crowd_page, script=False)
     seen = "[...document.querySelectorAll('button, input, select')].filter((x) => x.offsetParent)"
     assert tab.evaluate(f"{seen}.length") == 0
     assert tab.evaluate("document.querySelector('.paper').offsetHeight") > 0
     assert len(tab.evaluate(COLUMN.format(0))) == 12
-    caption = tab.evaluate("document.querySelector('#cap-coders').textContent")
-    assert caption.endswith(f"(12 of {crowd.data.n_coders}; all are in coders.csv)")
+    shown = f"(12 of {crowd.data.n_coders}; all are in coders.csv)"
+    assert text(tab, "#cap-coders").endswith(shown)

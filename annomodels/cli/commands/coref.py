@@ -10,22 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.declared import as_command
+from annomodels.cli.declared import Group, as_command, read_key, table_options
 from annomodels.cli.exits import DONE, UNTRUSTED, gate_code, gate_failures, parse_gates
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import (
     COUNT,
     SHARE,
-    Command,
     Named,
     OneOf,
     Writing,
-    gathered,
     option,
     options_of,
     pairs,
-    read_key,
-    table_options,
 )
 from annomodels.cli.places import check_folder, filled_folder, write_texts
 from annomodels.cli.session import Stages, current, note, say_notes, warn
@@ -77,8 +73,8 @@ def check_chains(chains: Sequence[str]) -> None:
             raise click.UsageError(f"--chain: {error}") from None
 
 
-def document_options(command: Command) -> Command:
-    """Add the reading options of FILES, which the command receives as ``reading``."""
+def document_options() -> Group:
+    """Return the reading options of FILES."""
     options = options_of(
         read,
         "read",
@@ -98,7 +94,7 @@ def document_options(command: Command) -> Command:
             "help": "Text type from the name of a text: the first group of a regular expression.",
         },
     )
-    return gathered(command, [*options, read_key], "reading", dict[str, Any])
+    return Group([*options, read_key], dict[str, Any])
 
 
 def read_documents(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
@@ -212,12 +208,11 @@ def _silver(fit: Fit, found: LinkFacts, beside: Path, singletons: bool) -> None:
         say_notes(f"{name}: {sentence}" for sentence in notes)
 
 
-def output_options(command: Command) -> Command:
+def output_options() -> Group:
     place = (
         "Folder for the report and all tables; or, with an ending such as .csv, file for the table."
     )
-    options = table_options("table of agreement", place)
-    return gathered(command, options, "writing", Writing)
+    return table_options("table of agreement", place)
 
 
 @as_command(
@@ -225,6 +220,8 @@ def output_options(command: Command) -> Command:
     "coref project.zip --by genre",
     "coref ana=a.conll ben=b.conll -o out",
     "coref texts/ --fail-if 'pair_kappa.low<0.6'",
+    reading=document_options,
+    writing=output_options,
 )
 @click.argument("files", nargs=-1, required=True, type=Named(), metavar="FILES...")
 @option(
@@ -247,9 +244,7 @@ def output_options(command: Command) -> Command:
 )
 @option("--threshold at_least", "Minimum probability of a silver link.", SHARE, 0.5)
 @option("--singletons", "Write silver mentions without a link, too.", bool)
-@document_options
 @option("--draws", "Number of draws for the intervals.", COUNT, 1000)
-@output_options
 def coref(
     files: tuple[str, ...],
     by: By | None,

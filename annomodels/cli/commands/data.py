@@ -10,7 +10,7 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import PREFIX, load_bundled, load_data, named_data
 from annomodels.cli.options import Named, Reading, Writing, option
 from annomodels.cli.session import note, say_notes
-from annomodels.cli.tables import emit, form_for, put
+from annomodels.cli.tables import emit, form_of, put
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 from annomodels.data.validation import all_numbers
 from annomodels.io.assembly import chosen
@@ -132,6 +132,6 @@ def datasets(name: str | None, writing: Writing) -> None:
         row = {"name": known_name, "title": about.title, **sizes, "annotations": len(data)}
         rows.append({**row, "source": about.source, "doi": about.doi, "note": about.note})
     table = pd.DataFrame(rows)
-    if form_for(writing) in ("tsv", "csv"):  # their sources and notes are long; JSON has them
+    if form_of(writing) in ("tsv", "csv"):  # their sources and notes are long; JSON has them
         table = table[[column.name for column in SETS_SHOWN]]
     emit(table, writing, "Bundled data", SETS_SHOWN)

@@ -21,7 +21,6 @@ from annomodels.cli.tables import (
     emit,
     emit_text,
     filed,
-    form_for,
     form_of,
     note_writer,
     show,
@@ -103,7 +102,7 @@ def _one(data: str, fit: str | None, reading: Reading, writing: Writing) -> None
         return
     rows = [("source", stem(data), "")]
     rows += [(fact.check, str(fact.value), visible(fact.remark)) for fact in found]
-    drawn = form_of(writing) == "table" and writing.output in (None, "-")
+    drawn = form_of(writing) == "table"
     rows += [("note", "", visible(text)) for text in labels.notes if not drawn]
     rows += [("supports", ", ".join(use.what for use in uses if not use.why) or "nothing", "")]
     rows += [("not yet", use.what, use.why) for use in uses if use.why]
@@ -138,7 +137,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
         }
         for question, facts in checks.items()
     ]
-    table = with_left_out(pd.DataFrame(rows), found.left_out, form_for(writing))
+    table = with_left_out(pd.DataFrame(rows), found.left_out, form_of(writing))
     emit(table.astype(object), writing, f"Questions of {stem(data)}", QUESTIONS)
     remarks: dict[str, list[str]] = {}
     for question, facts in checks.items():
@@ -451,7 +450,7 @@ def _each_question(
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
     table = by_question({question: panel.table for question, panel in panels.items()})
     failures = gated(table)
-    form = form_for(writing)
+    form = form_of(writing)
     whole = table
     if form != "table":
         whole = by_question({name: filed(panel.table) for name, panel in panels.items()})

@@ -64,8 +64,7 @@ def run(job: Job) -> int:
     With --stream the gold labels are in gold.parquet, P(truth) in truth/ and the verdict in
     about.json; agreement.csv needs the labels in memory.
     """
-    from annomodels.cli.jobs import each_question, one_question, told
-    from annomodels.cli.sampling import refuse_the_rest, refused
+    from annomodels.cli.jobs import each_question, one_question, refuse_the_rest, refused, told
     from annomodels.scale.files import is_large
 
     if job.no_report and job.show:

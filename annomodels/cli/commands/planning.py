@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from annomodels.cli.declared import as_command
-from annomodels.cli.keys import key_of
-from annomodels.cli.options import (
-    SHARE,
-    Command,
-    Named,
-    OneOf,
-    Writing,
-    gathered,
-    option,
-    seed_option,
-    split_words,
-)
+from annomodels.cli.declared import Group, as_command, keys_option, seed_option
+from annomodels.cli.options import SHARE, Named, Writing, option, split_words
 from annomodels.cli.session import Stages, note
 from annomodels.cli.tables import emit, loaded, show
 
@@ -28,23 +17,8 @@ if TYPE_CHECKING:
     from annomodels.planning.simulate import Workload
 
 
-NUMBERS = (
-    ("accuracy", "Mean accuracy of the coders.", SHARE, 0.8),
-    ("spread", "Standard deviation of coder accuracy.", click.FloatRange(0, 0.5), 0.12),
-    ("spammers", "Share of coders who ignore the items.", SHARE, 0.0),
-    ("adversaries", "Share of coders who swap labels.", SHARE, 0.0),
-    ("ambiguous", "Share of items with two readings.", SHARE, 0.0),
-    (
-        "difficulty",
-        "Standard deviation of item difficulty, in log-odds.",
-        click.FloatRange(min=0),
-        0.0,
-    ),
-)
-
-
-def assumption_options(command: Command) -> Command:
-    """Add the options; the command gets them as ``assumptions``, keywords of a simulation."""
+def assumption_options() -> Group:
+    """Return the options of the keywords of a simulation."""
     several: dict[str, Any] = {"callback": split_words}
     options = [
         option("--items", "Number of items.", default="200", callback=whole_numbers),
@@ -52,26 +26,26 @@ def assumption_options(command: Command) -> Command:
         option(
             "--labels", "Number of labels, or their names: neg,neu,pos.", default="2", **several
         ),
-        *(
-            key_of("assume", name, help=text, type=kind, default=default, show_default=True)
-            for name, text, kind, default in NUMBERS
+        option("--assume.accuracy", "Mean accuracy of the coders.", SHARE, 0.8),
+        option(
+            "--assume.spread", "Standard deviation of coder accuracy.", click.FloatRange(0, 0.5),
+            0.12,
         ),
-        key_of(
-            "assume",
-            "prevalence",
-            help="Share of each true label: 0.9,0.1 [default: equal].",
-            metavar="P,P,...",
-            **several,
+        option("--assume.spammers", "Share of coders who ignore the items.", SHARE, 0.0),
+        option("--assume.adversaries", "Share of coders who swap labels.", SHARE, 0.0),
+        option("--assume.ambiguous", "Share of items with two readings.", SHARE, 0.0),
+        option(
+            "--assume.difficulty", "Standard deviation of item difficulty, in log-odds.",
+            click.FloatRange(min=0), 0.0,
         ),
         option(
-            "--assume...",
-            "Property of coders or items, such as accuracy=0.9; --help-all lists the keys.",
-            metavar="KEY=VALUE",
-            expose_value=False,
+            "--assume.prevalence", "Share of each true label: 0.9,0.1 [default: equal].",
+            metavar="P,P,...", **several,
         ),
+        keys_option("assume", "Property of coders or items, such as accuracy=0.9"),
         seed_option,
-    ]
-    return gathered(command, options, "assumptions", _assumptions)
+    ]  # fmt: skip
+    return Group(options, _assumptions)
 
 
 def _assumptions(
@@ -128,6 +102,7 @@ def _shares(words: tuple[str, ...]) -> list[float]:
     "simulate --items 300 --coders 20 --labels neg,neu,pos -o votes.csv",
     "simulate --assume spammers=0.2 --assume ambiguous=0.1 --truth truth.csv -o votes.csv",
     "simulate | annomodels check -",
+    assumptions=assumption_options,
 )
 @option(
     "--labels-per-item",
@@ -135,22 +110,21 @@ def _shares(words: tuple[str, ...]) -> list[float]:
     default="5",
     metavar="N[-M]",
 )
-@key_of(
-    "assume",
-    "workload",
-    help="Distribution of the work: all coders do the same amount, or a few do most.",
-    type=OneOf(("even", "long-tailed")),
-    default="even",
+@option(
+    "--assume.workload",
+    "Distribution of the work: all coders do the same amount, or a few do most.",
+    ("even", "long-tailed"),
+    "even",
+    show_default=False,
 )
-@key_of(
-    "assume",
-    "gold",
-    help="Number of items with known gold in the table.",
-    type=click.IntRange(min=0),
-    default=0,
+@option(
+    "--assume.gold",
+    "Number of items with known gold in the table.",
+    click.IntRange(min=0),
+    0,
+    show_default=False,
 )
 @option("--truth", "File for the true label of each item.", metavar="FILE")
-@assumption_options
 def simulate(
     labels_per_item: str,
     workload: Workload,
@@ -187,6 +161,7 @@ FREE = ("items", "coders", "seed")  # assumptions that are allowed with a pilot
     "design --target 0.97 --coders 10,20 --assume accuracy=0.85",
     "design pilot --labels-per-item 3,5,8",
     "design --of alpha --target 0.1 --items 200,400,800",
+    assumptions=assumption_options,
 )
 @click.argument("fit", required=False, type=Named())
 @option(
@@ -202,7 +177,6 @@ FREE = ("items", "coders", "seed")  # assumptions that are allowed with a pilot
     callback=whole_numbers,
 )
 @option("--replications", "Simulated studies per design.", click.IntRange(min=2), 30)
-@assumption_options
 def design(fit: str | None, assumptions: dict[str, Any], writing: Writing, **asked: Any) -> None:
     """Find how many coders and labels reach a target.
 

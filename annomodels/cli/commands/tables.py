@@ -10,7 +10,7 @@ import click
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import COUNT, Named, Writing, option, split_words
 from annomodels.cli.spans import spans_back
-from annomodels.cli.tables import emit, form_for, gold_back, gold_table, loaded, show
+from annomodels.cli.tables import emit, form_of, gold_back, gold_table, loaded, show
 from annomodels.data.names import label_text
 from annomodels.limits import STATES
 from annomodels.spans.fit import SpanFit
@@ -117,7 +117,7 @@ def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
         show(found.labels(pairs=by == "pair"), writing)
         return
     summary = found.coders(target=target)
-    show(summary, writing, summary.seen if form_for(writing) == "table" else None)
+    show(summary, writing, summary.seen if form_of(writing) == "table" else None)
 
 
 @as_command("compare hierarchical.nc mace.nc", "compare a.nc b.nc c.nc --by label -o models.csv")

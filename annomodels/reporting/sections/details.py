@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 MOST_NOTES = 12  # notes on the data
 
 
-@Section.of("data", "Data", "The data and their limits.", details=True)
+@Section("data", "Data", "The data and their limits.", details=True)
 def about_data(facts: Facts) -> list[Part]:
     parts = [Part("tiles", sizes(facts)), *notes(health_notes(facts))]
     if facts.truth != "class":
@@ -128,7 +128,7 @@ def health_notes(facts: Facts) -> list[str]:
     return [*out, *noted[:MOST_NOTES], *more]
 
 
-@Section.of(
+@Section(
     "gold",
     "Gold labels",
     "Expected accuracy above each threshold, and how to check it.",
@@ -222,7 +222,7 @@ FIRST: dict[str, tuple[Column, ...]] = {
 """First columns on the page of tables in which several columns identify a row."""
 
 
-@Section.of(
+@Section(
     "audit-section",
     "Audit",
     "How items judged by an expert change these numbers. If the items were drawn at random, the "
@@ -334,7 +334,7 @@ CHECKS = columns(
 )
 
 
-@Section.of(
+@Section(
     "believe",
     "Diagnostics",
     "Convergence of the sampler, fit of the model to the labels, and comparison with other models.",
@@ -413,7 +413,7 @@ def priors(found: Summary) -> list[Part]:
     return [*notes(found.notes, 600), *summary("priors", title, found, shown)]
 
 
-@Section.of("methods", "Methods and glossary", details=True)
+@Section("methods", "Methods and glossary", details=True)
 def methods(facts: Facts) -> list[Part]:
     sources = references(facts)
     # glossary entries of sections that this page lacks

@@ -52,7 +52,7 @@ def head(facts: Facts) -> Head:
     return Head.of(sentence, states.values(), actions, warning(facts.check))
 
 
-@Section.of(
+@Section(
     "agreement-section",
     "Agreement",
     "Agreement on the interval scale: of these coders as observed and as the model implies, of "
@@ -69,7 +69,7 @@ def _span(values: pd.Series) -> str:
     return f"From {values.min():.3g} to {values.max():.3g}."
 
 
-@Section.of(
+@Section(
     "coders-section",
     "Coders",
     "Coders whose numbers are too high or too low, who stretch or reverse the scale, and the "
@@ -94,7 +94,7 @@ def coders(facts: Facts) -> list[Part]:
     return [*shown, pair(*pictures), *notes(found.notes, 400)]
 
 
-@Section.of(
+@Section(
     "items-section",
     "Items",
     "The true value of each item with its interval, and the items to check: the coders differ more "

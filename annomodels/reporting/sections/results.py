@@ -55,7 +55,7 @@ NEXT_ITEMS = columns_of(
 )
 
 
-@Section.of(
+@Section(
     "decide",
     "Decide",
     "The items whose decision removes the most expected errors come first.",
@@ -66,7 +66,7 @@ def decide(facts: Facts) -> list[Part]:
     return [Part("decide", {"keys": min(facts.data.n_labels, _KEYS), "contested": "contested"})]
 
 
-@Section.of("items-section", "Items")
+@Section("items-section", "Items")
 def items(facts: Facts) -> list[Part]:
     data = facts.data
     if facts.unsupported("items"):
@@ -113,7 +113,7 @@ def votes(facts: Facts) -> Column:
     return COLUMNS["votes"].called(kind="text", of=cell)
 
 
-@Section.of("labels-to-buy", "Labels to buy", needs=("next",), printed=False)
+@Section("labels-to-buy", "Labels to buy", needs=("next",), printed=False)
 def labels_to_buy(facts: Facts) -> list[Part]:
     plan, title = facts.following, "Items to label next, largest gain first"
     rows = _by_item(plan.table)
@@ -151,7 +151,7 @@ MATRIX = (
 )
 
 
-@Section.of("coders-section", "Coders", needs=("coders",))
+@Section("coders-section", "Coders", needs=("coders",))
 def coders(facts: Facts) -> list[Part]:
     rows = facts.coders.table
     title, only = "All coders, most notable first", f"coder kind {_right(rows)} advice n"
@@ -286,7 +286,7 @@ TALLIED = (
 )
 
 
-@Section.of("scheme", "Labels", needs=("prevalence",), parts=(("labels", "Quality of each label"),))
+@Section("scheme", "Labels", needs=("prevalence",), parts=(("labels", "Quality of each label"),))
 def labels(facts: Facts) -> list[Part]:
     title = "Labels, as given and corrected by the model"
     shown = picture(plots.prevalence(facts.fit), "prevalence")
@@ -351,7 +351,7 @@ def _pair(r: Any) -> str:
     return f"{short(label_text(r.first), 28)} and {short(label_text(r.second), 28)}"
 
 
-@Section.of(
+@Section(
     "agreement-section",
     "Agreement",
     "Agreement beyond chance, as observed and as implied by the model for many items like these.",
