@@ -40,7 +40,7 @@ from annomodels.auditing.estimator import (
 )
 from annomodels.auditing.tables import (
     WRONG,
-    Tables,
+    AuditTables,
     accuracies,
     classes,
     panel,
@@ -311,7 +311,7 @@ class _Tables:
         """Compare all intervals of one audit with the truth of all items."""
         none = np.empty(0, dtype=np.int64)
         answers = Answers(seen.item, seen.truth, none, none, ())
-        t = Tables(self.each.fit, estimator, seen, answers, weights, None, False, True,
+        t = AuditTables(self.each.fit, estimator, seen, answers, weights, None, False, True,
                    DRAWS_OF_GROUPS, seed)  # fmt: skip
         rows, between = slices(t, self.by)
         self._slices(rows, between)

@@ -215,6 +215,15 @@ def test_what_benchmarks_and_documentation_import_exists() -> None:
     assert lost == []
 
 
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for module, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(module)
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
 def test_no_module_binds_a_name_twice() -> None:
     twice = {
         module: [name for name, n in Counter(bound(tree.body)).items() if n > 1]

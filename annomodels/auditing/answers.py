@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.auditing.design import Design, Strata, places, say
+from annomodels.auditing.design import AuditDesign, Strata, places, say
 from annomodels.auditing.estimator import Observed
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_mapping
@@ -45,7 +45,7 @@ class Answers:
 def answers_of(
     fit: Fit,
     given: Mapping[Any, Any] | str | os.PathLike[str],
-    design: Design | None,
+    design: AuditDesign | None,
 ) -> Answers:
     """Read answers, check them against the fit and the sample, and code them."""
     found = read_answers(fit.data, given)
@@ -122,7 +122,7 @@ def _source(given: object) -> str:
     return name_of(given) if isinstance(given, (str, os.PathLike)) else "audit"
 
 
-def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Bools) -> list[str]:
+def _of_draw(fit: Fit, design: AuditDesign, codes: Ints, drawn: Bools) -> list[str]:
     """Return notes on drawn items without an answer, and on judged items that were not drawn."""
     notes: list[str] = []
     rounds = np.repeat(np.arange(len(design.rounds)), [len(part) for part in design.rounds])

@@ -128,7 +128,7 @@ def places(names: tuple[Hashable, ...]) -> Mapping[Hashable, int]:
 
 
 @dataclass(frozen=True)
-class Design:
+class AuditDesign:
     fingerprint: str  # fingerprints of the fit and of its data
     data: str
     first: int  # size of the first round, which determines the strata
@@ -191,7 +191,7 @@ class Items:
             part &= np.array([item in chosen for item in self.names])
         return part
 
-    def strata(self, design: Design) -> Strata:
+    def strata(self, design: AuditDesign) -> Strata:
         """Return the strata that a design was drawn from."""
         return stratify(self.p, self.open(design.among), design.first)
 
@@ -206,8 +206,8 @@ class Items:
         return table.assign(label=""), told
 
 
-def read_design(path: str | os.PathLike[str], of: Items) -> Design:
-    """Read what :meth:`Design.save` wrote, with the names that the data have."""
+def read_design(path: str | os.PathLike[str], of: Items) -> AuditDesign:
+    """Read what :meth:`AuditDesign.save` wrote, with the names that the data have."""
     from annomodels.io.border import decoded, name_of, raw_bytes
     from annomodels.io.objects import json_value
 
@@ -223,7 +223,7 @@ def read_design(path: str | os.PathLike[str], of: Items) -> Design:
         number = sum(len(part) for part in saved["rounds"])
         if len(chances) != number or not all(0 < chance <= 1 for chance in chances):
             raise ValueError
-        return Design(
+        return AuditDesign(
             str(saved["fingerprint"]),
             str(saved["data"]),
             int(saved["first"]),
@@ -241,7 +241,7 @@ def read_design(path: str | os.PathLike[str], of: Items) -> Design:
         raise AnnotationError(what, source, remedy) from None
 
 
-def design_at(path: Path, of: Items) -> Design | None:
+def design_at(path: Path, of: Items) -> AuditDesign | None:
     """Return the design in a file if it was drawn from a fit, so that a round can follow it."""
     try:
         found = read_design(path, of) if path.is_file() else None

@@ -18,7 +18,7 @@ from annomodels.auditing.estimator import Estimator
 from annomodels.auditing.sample import audited, designed
 from annomodels.auditing.spans import estimate_spans, is_of_spans, judged_spans, refuse_of_spans
 from annomodels.auditing.tables import (
-    Tables,
+    AuditTables,
     accuracies,
     classes,
     coders,
@@ -374,7 +374,7 @@ def estimate(
     weight = own if weights is None else weights_of(fit, answered, weights, n_items)
     cluster = None if clusters is None else named_codes(fit, clusters)[0]
     seen, alone = counts_of(answered, strata, weight, cluster, alike=use == "audit")
-    tables = Tables(
+    tables = AuditTables(
         fit=fit,
         estimator=Estimator(beliefs(fit), strata, *calibration_prior(fit)),
         seen=seen,

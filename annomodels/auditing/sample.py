@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from annomodels.auditing.design import (
-    Design,
+    AuditDesign,
     Items,
     allocate,
     calibration_prior,
@@ -73,7 +73,7 @@ class Audit(Summary):
 
     plan: pd.DataFrame = field(kw_only=True)
     drawn: pd.DataFrame = field(kw_only=True)
-    design: Design = field(kw_only=True)
+    design: AuditDesign = field(kw_only=True)
 
     def __len__(self) -> int:
         return len(self.drawn)
@@ -168,7 +168,7 @@ def audit(
         chosen = None
         if among is not None:
             chosen = tuple(of.names[n] for n in places_of(of.names, among, "item"))
-        design = Design(of.mark, of.labels, 0, (), (), (), chosen)
+        design = AuditDesign(of.mark, of.labels, 0, (), (), (), chosen)
     else:
         if among is not None:
             raise NotApplicable(
@@ -251,11 +251,11 @@ def of_size(size: int | None, width: float | None, word: str) -> None:
         raise NotApplicable(f"The width is {width}. Give one between 0 and 1, such as 0.1.")
 
 
-def designed(given: Audit | Design | str | os.PathLike[str], of: Items) -> Design:
+def designed(given: Audit | AuditDesign | str | os.PathLike[str], of: Items) -> AuditDesign:
     """Return the design of an audit, or of its file; it must be of these data."""
     if isinstance(given, Audit):
         given = given.design
-    if isinstance(given, Design):
+    if isinstance(given, AuditDesign):
         of_these_data(given.data, of, "audit")
         return given
     return read_design(given, of)

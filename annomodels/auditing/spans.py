@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from annomodels.auditing.columns import SHOWN
-from annomodels.auditing.design import Design, Items, Strata, say
+from annomodels.auditing.design import AuditDesign, Items, Strata, say
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.tables import over
 from annomodels.data.summary import Summary
@@ -55,7 +55,7 @@ class Documents(Items):
         self.known = np.zeros(len(self.names), dtype=bool)
         self.labels = self.mark = fingerprint(fit)
 
-    def strata(self, design: Design) -> Strata:
+    def strata(self, design: AuditDesign) -> Strata:
         n = len(self.names)
         return Strata(np.zeros(n, dtype=np.int64), np.array([n]), np.ones(1))
 

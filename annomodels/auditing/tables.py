@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.auditing.answers import Answers
-from annomodels.auditing.design import Design, places, say
+from annomodels.auditing.design import AuditDesign, places, say
 from annomodels.auditing.estimator import (
     ENDS,
     LEVEL,
@@ -94,7 +94,7 @@ CELLS, FEWEST_DRAWS = 20_000_000, 400
 
 
 @dataclass(eq=False)
-class Tables:
+class AuditTables:
     fit: Fit
     estimator: Estimator
     seen: Observed
@@ -248,7 +248,7 @@ class Tables:
             rows.append(row | three("accuracy", right, otherwise=float(top[above].mean())))
         return pd.DataFrame(rows)
 
-    def needs(self, design: Design | None) -> pd.DataFrame:
+    def needs(self, design: AuditDesign | None) -> pd.DataFrame:
         had = self.seen.item if design is None else design.items(self.data.items)
         had = had[self.estimator.inside[had]]
         drawn = self.estimator.strata.count(had).astype(np.int64)
@@ -291,7 +291,7 @@ class Tables:
 MOST_COMPARED = 12
 
 
-def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def slices(t: AuditTables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFrame]:
     tables: list[pd.DataFrame] = []
     between: list[pd.DataFrame] = []
     for number, (name, (member, names)) in enumerate(by.items()):
@@ -332,7 +332,7 @@ def stacked(tables: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def systems(
-    t: Tables,
+    t: AuditTables,
     pairs: Mapping[Any, tuple[Hashable, Hashable]] | None,
     wins: tuple[Hashable, Hashable] | None,
 ) -> pd.DataFrame:
@@ -364,7 +364,7 @@ def systems(
     return found.sort_values("win_rate", ascending=False, ignore_index=True)
 
 
-def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
+def _wins(t: AuditTables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
     """Return the codes of the labels for a win of the first and of the second system."""
     place = {label_text(label): n for n, label in enumerate(t.data.labels)}
     if t.data.n_labels < 2:
@@ -386,7 +386,7 @@ MOST_CLASSES, PANEL_DRAWS = 2_000, 1_000
 FEWEST_SHARED, MOST_CODERS = 10, 150
 
 
-def accuracies(t: Tables) -> tuple[Floats, Ints]:
+def accuracies(t: AuditTables) -> tuple[Floats, Ints]:
     """Draw the accuracy [draw, coder], NaN without labels, and count the labels."""
     data = t.data
     labels = data.item, data.coder.astype(np.int64), data.label.astype(np.int64)
@@ -396,7 +396,7 @@ def accuracies(t: Tables) -> tuple[Floats, Ints]:
     return over(right, n), n
 
 
-def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
+def coders(t: AuditTables, share: Floats, n: Ints) -> pd.DataFrame:
     at, coder, label = t.judged
     right = coder[label == t.seen.truth[at]]
     audited, hits = (np.bincount(who, minlength=t.data.n_coders) for who in (coder, right))
@@ -404,7 +404,7 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
     return pd.DataFrame(counts | three("share_right", share))
 
 
-def classes(t: Tables) -> pd.DataFrame:
+def classes(t: AuditTables) -> pd.DataFrame:
     # by the audited items alone: a model does not detect items that all coders mislabel
     data, rows = t.data, []
     columns = ["coder", "label", "audited", "right", "share", "share_low", "share_high"]
@@ -424,7 +424,7 @@ def classes(t: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
+def panel(t: AuditTables, share: Floats, n: Ints) -> pd.DataFrame:
     data, rows = t.data, []
     at, coder, label = t.judged
     errors = np.full((len(t.seen.item), data.n_coders), np.nan)

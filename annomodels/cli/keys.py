@@ -28,7 +28,7 @@ JSON = "--json"  # short for --format json, as -o is for --output
 LONGEST_CHOICE = 30  # characters of the longest list of choices next to its option
 
 
-class Key(click.Option):
+class KeyOption(click.Option):
     """Key of an option ``--group KEY=VALUE``; :meth:`Spelled.parse_args` converts it."""
 
     @property
@@ -67,10 +67,10 @@ class Spelled(click.Command):
             near = [each.replace(".", " ") for each in near]
             raise click.NoSuchOption(error.option_name, said, near, ctx) from error
 
-    def keys(self) -> dict[str, dict[str, Key]]:
-        found: dict[str, dict[str, Key]] = {}
+    def keys(self) -> dict[str, dict[str, KeyOption]]:
+        found: dict[str, dict[str, KeyOption]] = {}
         for each in self.params:
-            if isinstance(each, Key):
+            if isinstance(each, KeyOption):
                 group, _, name = each.opts[-1].removeprefix("--").partition(".")
                 found.setdefault(group, {})[name] = each
         return found
@@ -89,7 +89,9 @@ class Spelled(click.Command):
             pair = rest if sign else next(words, "")
             yield self._option(ctx, groups[flag.removeprefix("--")], flag, pair)
 
-    def _option(self, ctx: click.Context, keys: Mapping[str, Key], flag: str, pair: str) -> str:
+    def _option(
+        self, ctx: click.Context, keys: Mapping[str, KeyOption], flag: str, pair: str
+    ) -> str:
         name, sign, value = pair.partition("=")
         name = name.strip().replace("-", "_")
         if name not in keys:
@@ -105,7 +107,7 @@ class Spelled(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return all parameters, plus ``--help-all`` if the help omits options."""
         found = super().get_params(ctx)
-        if not any(isinstance(each, Key) for each in found):
+        if not any(isinstance(each, KeyOption) for each in found):
             return found
         more = click.Option(
             ["--help-all"], is_flag=True, expose_value=False, is_eager=True,
@@ -117,9 +119,9 @@ class Spelled(click.Command):
         """Write the options: those of the command first, then the shared ones by subject."""
         rows: dict[str, list[tuple[str, str]]] = {}
         parameters = self.get_params(ctx)
-        short = any(isinstance(each, Key) for each in parameters) and not ctx.meta.get(ALL)
+        short = any(isinstance(each, KeyOption) for each in parameters) and not ctx.meta.get(ALL)
         for parameter in parameters:
-            rare = isinstance(parameter, Key) or parameter.name in RARE
+            rare = isinstance(parameter, KeyOption) or parameter.name in RARE
             record = parameter.get_help_record(ctx)
             if isinstance(parameter, click.Option) and record and not (short and rare):
                 general = {"--help", "--help-all"} & {*parameter.opts}
@@ -156,7 +158,7 @@ def options_from(ctx: click.Context, parameter: click.Parameter, path: str | Non
     for group, keys in ctx.command.keys().items():
         groups[group] = {**keys}
     for each in ctx.command.params:
-        if isinstance(each, click.Option) and not isinstance(each, Key):
+        if isinstance(each, click.Option) and not isinstance(each, KeyOption):
             groups[""][each.opts[-1].removeprefix("--")] = each
     ctx.default_map = dict(_values(found, groups, path, parameter))
 

@@ -316,7 +316,7 @@ def _is_column(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Truths:
+class TruthFiles:
     """Files with true labels, by use; `how` has the keywords of an estimate."""
 
     fit: tuple[str, ...] = ()
@@ -325,7 +325,7 @@ class Truths:
     how: Mapping[str, Any] = field(default_factory=dict)
 
 
-def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
+def sorted_truth(truth: Truth, name: str, default: str = "fit") -> TruthFiles:
     """Sort the files by use: as requested, or as their content shows.
 
     `name` is the fit or the folder of the run, with the design of an audit next to it. With
@@ -334,7 +334,7 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
     if not truth.paths:
         if truth.use is not None:
             raise click.UsageError("--use needs --truth.")
-        return Truths()
+        return TruthFiles()
     # the page's command names the design of an audit, since it writes to another folder
     named = [path for path in truth.paths if path.endswith(".json") and drawn_items(Path(path))]
     answers = [path for path in truth.paths if path not in named]
@@ -353,7 +353,7 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
     for path in answers:
         files[_use_of(path, truth, default, list(designs.values()))].append(path)
     how = _drawn(files["audit"], designs, truth.use == "audit") if files["audit"] else {}
-    return Truths(tuple(files["fit"]), tuple(files["test"]), tuple(files["audit"]), how)
+    return TruthFiles(tuple(files["fit"]), tuple(files["test"]), tuple(files["audit"]), how)
 
 
 def _use_of(path: str, truth: Truth, default: str, designs: Sequence[set[str]]) -> str:

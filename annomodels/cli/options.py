@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from annomodels.cli.keys import SECTIONS, Key
+from annomodels.cli.keys import SECTIONS, KeyOption
 from annomodels.errors import meant
 
 # parameters of reading that are options; the others are keys of --read
@@ -128,7 +128,7 @@ def option(
     """
     words = flags.removesuffix("...").split()
     if key := words[-1].partition(".")[2]:
-        words, more = [*words, key], {"cls": Key, **more}
+        words, more = [*words, key], {"cls": KeyOption, **more}
     if flags.endswith("..."):
         more["multiple"] = True
     if kind is bool:

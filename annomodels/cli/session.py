@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from annomodels.cli.keys import Key
+from annomodels.cli.keys import KeyOption
 from annomodels.data.widths import size
 from annomodels.errors import Option, Verb
 from annomodels.progress import Reporter
@@ -111,7 +111,7 @@ def spell(named: Option | Verb) -> str:
     option, value = _option(named.name), named.value
     if option is None:
         return named.python
-    key = option.spelled if isinstance(option, Key) else None
+    key = option.spelled if isinstance(option, KeyOption) else None
     flag = key or option.opts[-1]
     if isinstance(value, bool):
         return flag if value else f"no {flag}"

@@ -338,7 +338,7 @@ MOST_NAMED = 7  # columns without room to list by name
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnColumn:
     column: Column
     cells: tuple[str, ...]
 
@@ -389,7 +389,7 @@ def draw(
     if title:
         console.print(Text(title, style="italic"))
     first, rest = _columns(table, short)
-    drawn = [Drawn(one, _cells(one, table)) for one in ([*first, *rest] if wide else first)]
+    drawn = [DrawnColumn(one, _cells(one, table)) for one in ([*first, *rest] if wide else first)]
     shown = _in_parts(console, drawn, width, every=wide)
     console.print()
     hidden = [one.name for one in (*first, *rest) if one.name not in shown]
@@ -431,7 +431,9 @@ def _cells(column: Column, table: pd.DataFrame) -> tuple[str, ...]:
     return (column.called(width=LONGEST_NAME) if column.kind == "name" else column).texts(table)
 
 
-def _in_parts(console: Console, columns: Sequence[Drawn], width: int, *, every: bool) -> set[str]:
+def _in_parts(
+    console: Console, columns: Sequence[DrawnColumn], width: int, *, every: bool
+) -> set[str]:
     """Print columns with room, or with `every` all in parts; return the names shown."""
     numbers = (n for n, one in enumerate(columns) if one.column.kind not in ("name", "tag"))
     end = next(numbers, len(columns)) or 1
@@ -448,7 +450,9 @@ def _in_parts(console: Console, columns: Sequence[Drawn], width: int, *, every: 
             return shown
 
 
-def _widths(keys: Sequence[Drawn], others: Sequence[Drawn], width: int) -> dict[str, int]:
+def _widths(
+    keys: Sequence[DrawnColumn], others: Sequence[DrawnColumn], width: int
+) -> dict[str, int]:
     """Return the widths of the columns that are printed side by side."""
     widths = {one.name: one.natural for one in keys}
     first = [GAP + one.natural for one in others if not one.wraps(width)][:2]
@@ -481,9 +485,9 @@ def _widths(keys: Sequence[Drawn], others: Sequence[Drawn], width: int) -> dict[
 
 def _print(
     console: Console,
-    keys: Sequence[Drawn],
-    beside: Sequence[Drawn],
-    under: Sequence[Drawn],
+    keys: Sequence[DrawnColumn],
+    beside: Sequence[DrawnColumn],
+    under: Sequence[DrawnColumn],
     widths: Mapping[str, int],
 ) -> None:
     """Print a header and the rows, with long names above and texts below a row."""

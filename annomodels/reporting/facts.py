@@ -278,17 +278,17 @@ _BY_CHANCE = "Coders agree no more than by chance: these labels may not depend o
 
 
 @dataclass(frozen=True)
-class Spread:
+class CountRange:
     least: int
     median: float
     most: int
 
     @classmethod
-    def of(cls, units: Ints) -> Spread:
+    def of(cls, units: Ints) -> CountRange:
         """Summarize counts from the frequencies of 0, 1, 2, ..., shape [count].
 
-        >>> Spread.of(np.bincount([1, 2, 2, 3, 7]))
-        Spread(least=1, median=2.0, most=7)
+        >>> CountRange.of(np.bincount([1, 2, 2, 3, 7]))
+        CountRange(least=1, median=2.0, most=7)
         """
         used, ends = np.flatnonzero(units), np.cumsum(units)
         middle = np.array([ends[-1] - 1, ends[-1]]) // 2  # the same place if their number is odd
@@ -298,7 +298,7 @@ class Spread:
     def told(self) -> str:
         """Return range and median as text.
 
-        >>> Spread.of(np.bincount([1, 2])).told(), Spread.of(np.bincount([3, 3])).told()
+        >>> CountRange.of(np.bincount([1, 2])).told(), CountRange.of(np.bincount([3, 3])).told()
         ('1 to 2, median 1.5', '3')
         """
         if self.least == self.most:
@@ -311,8 +311,8 @@ class Spread:
 class Health:
     """Facts about the data that a reader should know before the results."""
 
-    per_item: Spread  # spread of the number of labels
-    per_coder: Spread
+    per_item: CountRange  # spread of the number of labels
+    per_coder: CountRange
     label_counts: Ints  # number of uses of each label
     single: int  # items with one label only
     # parts of the data that share no coder: number, and sizes in items, largest first, if the
@@ -346,8 +346,8 @@ def health(data: Annotations | Scanned, units: Ints | None = None) -> Health:
         assert units is not None
         counts, n_parts = data.per_label, data.components
     return Health(
-        per_item=Spread.of(units),
-        per_coder=Spread.of(np.bincount(per_coder)),
+        per_item=CountRange.of(units),
+        per_coder=CountRange.of(np.bincount(per_coder)),
         label_counts=counts,
         single=int(units[1]),
         n_parts=n_parts,
@@ -366,7 +366,7 @@ def _parts(data: Annotations) -> tuple[int, ...]:
     return tuple(int(n) for n in -np.sort(-np.concatenate([sizes[sizes > 0], alone])))
 
 
-class Counted(NamedTuple):
+class CheckLine(NamedTuple):
     """One line of ``annomodels check``."""
 
     check: str
@@ -375,7 +375,7 @@ class Counted(NamedTuple):
     names: tuple[str, ...] = ()  # labels or coders concerned
 
 
-def findings(data: Annotations) -> list[Counted]:
+def findings(data: Annotations) -> list[CheckLine]:
     """Return the counts of ``annomodels check`` in order; ``data.notes`` has details."""
     facts = health(data)
     counts = facts.label_counts
@@ -388,36 +388,36 @@ def findings(data: Annotations) -> list[Counted]:
     alone = "They carry no information about agreement."
     apart = f"They have {sizes} items and no coder in common."
     return [
-        Counted("items", data.n_items),
-        Counted("coders", data.n_coders),
-        Counted("labels given", data.n_annotations),
-        Counted("different labels", data.n_labels),
-        Counted("label shares", ", ".join(shares) + more),
+        CheckLine("items", data.n_items),
+        CheckLine("coders", data.n_coders),
+        CheckLine("labels given", data.n_annotations),
+        CheckLine("different labels", data.n_labels),
+        CheckLine("label shares", ", ".join(shares) + more),
         _named("unused labels", facts.unused, "In the label set, but given by no coder: {}."),
-        Counted(
+        CheckLine(
             "spelling variants",
             len(variants(data.labels, "label")) + len(variants(data.coders, "coder")),
         ),
-        Counted("labels per item", facts.per_item.told()),
-        Counted("items with one label", facts.single, alone * bool(facts.single)),
-        Counted("labels per coder", facts.per_coder.told()),
+        CheckLine("labels per item", facts.per_item.told()),
+        CheckLine("items with one label", facts.single, alone * bool(facts.single)),
+        CheckLine("labels per coder", facts.per_coder.told()),
         _named(f"coders below {CODER_THIN} labels", facts.few, "Too few labels by {}."),
         _named("constant coders", facts.constant, "They always gave the same label: {}."),
-        Counted("overlap groups", facts.n_parts, apart * (facts.n_parts != 1)),
-        Counted("beyond chance", *(("no", _BY_CHANCE) if data.by_chance else ("yes",))),
-        Counted("repeated labels", data.repeats),
-        Counted("skipped cells", data.skips),
-        Counted("items with known truth", int((data.known >= 0).sum())),
-        Counted("documents", len(data.groups)),
-        Counted("scale", data.scale, rated(data.labels, data.scale)),
-        Counted("fingerprint", data.fingerprint),
+        CheckLine("overlap groups", facts.n_parts, apart * (facts.n_parts != 1)),
+        CheckLine("beyond chance", *(("no", _BY_CHANCE) if data.by_chance else ("yes",))),
+        CheckLine("repeated labels", data.repeats),
+        CheckLine("skipped cells", data.skips),
+        CheckLine("items with known truth", int((data.known >= 0).sum())),
+        CheckLine("documents", len(data.groups)),
+        CheckLine("scale", data.scale, rated(data.labels, data.scale)),
+        CheckLine("fingerprint", data.fingerprint),
     ]
 
 
-def _named(check: str, names: Sequence[Hashable], remark: str) -> Counted:
+def _named(check: str, names: Sequence[Hashable], remark: str) -> CheckLine:
     """Count labels or coders, and name them in a remark if there are any."""
     said = remark.format(_some(names)) if names else ""
-    return Counted(check, len(names), said, tuple(map(label_text, names)))
+    return CheckLine(check, len(names), said, tuple(map(label_text, names)))
 
 
 def _some(names: Sequence[Hashable]) -> str:

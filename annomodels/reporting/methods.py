@@ -17,7 +17,7 @@ from annomodels.data.validation import counted
 from annomodels.models.catalog import is_stack
 from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.words import (
-    Source,
+    Citation,
     as_latex,
     as_markdown,
     by_citation,
@@ -67,7 +67,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return markdown_table(head, rows, [name not in _WORDS for name in head])
 
 
-def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Source]) -> str:
+def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Citation]) -> str:
     whole = ["# Methods", *map(as_markdown, texts), *parts, "## References"]
     whole += ["\n".join(f"* {source.text}" for source in cited)]
     bibtex = "\n\n".join(source.bibtex for source in cited)
@@ -92,7 +92,7 @@ def bibtex(fit: Fit | Facts) -> str:
     return "\n\n".join(source.bibtex for source in references(fit)) + "\n"
 
 
-def references(fit: Fit | Facts) -> list[Source]:
+def references(fit: Fit | Facts) -> list[Citation]:
     """Return the sources that the methods section cites, the source of the model first."""
     facts = facts_of(fit)
     keys = cited_in([_model(facts)[0], *paragraphs(facts)])

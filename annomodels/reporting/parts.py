@@ -46,7 +46,7 @@ class Picture(NamedTuple):
     caption: str
 
 
-class Table(NamedTuple):
+class PageTable(NamedTuple):
     """Table of the page; `total` counts all rows, `full` is the file that contains them."""
 
     key: str
@@ -237,7 +237,7 @@ def table(
     columns = present(declared, rows)
     cells = tuple(tuple(each.cell(r) for each in columns) for r in rows.head(MOST).itertuples())
     if cells:
-        made = Table(key, caption, columns, cells, total or len(rows), full, paper)
+        made = PageTable(key, caption, columns, cells, total or len(rows), full, paper)
         return [Part("table", made)]
     return [Part("text", otherwise)] * bool(otherwise)
 

@@ -51,7 +51,7 @@ class Choice(NamedTuple):
     p: float
 
 
-class Place(NamedTuple):
+class SpanPlace(NamedTuple):
     """A place with marks: its possible answers, and the marks of each coder."""
 
     document: str
@@ -157,7 +157,7 @@ class SpanFacts:
         return found.sort_values("p_exact", ascending=False, kind="stable")
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[SpanPlace]:
         """All places with marks, the least certain first and decided places last."""
         return sorted(self._places(), key=lambda place: -place.doubt)
 
@@ -168,7 +168,7 @@ class SpanFacts:
         rows = self.gold[names].itertuples(index=False, name=None)
         return {tuple(key): (STATES.index(state), reason) for *key, state, reason in rows}
 
-    def _places(self) -> Iterator[Place]:
+    def _places(self) -> Iterator[SpanPlace]:
         names = ["document", "start", "end", "label", "p_exact"]
         rows = self.fit.candidates()[names].itertuples(index=False, name=None)
         # marks at places that were decided as "no span" are no candidates
@@ -191,7 +191,7 @@ class SpanFacts:
 
     def _place(
         self, document: str, group: Mapping[Mark, float], marks: Mapping[str, list[Mark]]
-    ) -> Place:
+    ) -> SpanPlace:
         start, end = min(mark[0] for mark in group), max(mark[1] for mark in group)
         gold = tuple(mark for mark in group if (document, *mark) in self._told)
         single = sorted(group.items(), key=lambda one: -one[1])
@@ -212,7 +212,7 @@ class SpanFacts:
         seen = [who for who in self.fit.spans.seen[document] if who != GOLD]
         votes = tuple((who, tuple(marks.get(who, ()))) for who in seen)
         reason = next((reason for _, reason in told if reason), "")
-        return Place(document, start, end, tuple(choices), at, state, reason, votes)
+        return SpanPlace(document, start, end, tuple(choices), at, state, reason, votes)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -235,7 +235,7 @@ def payload(facts: SpanFacts, command: str) -> str:
     labels: list[str] = []
     names: list[str] = []
 
-    def entry(place: Place) -> list[object]:
+    def entry(place: SpanPlace) -> list[object]:
         text = facts.fit.spans.texts.get(place.document, "")
         first, codes = len(labels), dict[frozenset[Mark], int]()
         words = [text[a:b] for c in place.choices for a, b, _ in c.marks[:1]]

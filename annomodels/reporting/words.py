@@ -131,7 +131,7 @@ _LATEX = {
 
 
 @dataclass(frozen=True)
-class Source:
+class Citation:
     key: str
     kind: str
     author: str
@@ -177,22 +177,22 @@ class Source:
 
 
 @cache
-def sources() -> dict[str, Source]:
+def sources() -> dict[str, Citation]:
     """Return all sources by key, in file order."""
     text = (Path(__file__).parent / "assets" / "references.bib").read_text("utf-8")
     found = {}
     for kind, key, body in _ENTRY.findall(text):
         fields = dict(_FIELD.findall(body))
         author, title, year = (fields.pop(name, "") for name in ("author", "title", "year"))
-        found[key] = Source(key, kind, author, title, year, tuple(fields.items()))
+        found[key] = Citation(key, kind, author, title, year, tuple(fields.items()))
     return found
 
 
-def by_doi(doi: str) -> Source | None:
+def by_doi(doi: str) -> Citation | None:
     return next((source for source in sources().values() if doi and source.doi == doi), None)
 
 
-def by_citation(citation: str) -> tuple[Source, ...]:
+def by_citation(citation: str) -> tuple[Citation, ...]:
     """Return the sources in the citation of a model; this software if there are none.
 
     >>> [source.key for source in by_citation("doi:10.2307/2346806")]
@@ -216,7 +216,7 @@ def by_citation(citation: str) -> tuple[Source, ...]:
     return tuple(found)
 
 
-def sources_of(keys: Iterable[str]) -> list[Source]:
+def sources_of(keys: Iterable[str]) -> list[Citation]:
     return [sources()[key] for key in dict.fromkeys(keys)]
 
 

@@ -12,7 +12,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 import annomodels
-from annomodels.cli.keys import Key
+from annomodels.cli.keys import KeyOption
 from annomodels.cli.main import COMMANDS, FILES, cli, load_command
 
 HEAVY = {
@@ -94,7 +94,7 @@ def test_the_command_line_stays_small() -> None:
     for name in COMMANDS:
         command = load_command(name)
         options = [each for each in command.params if isinstance(each, click.Option)]
-        names |= {each.opts[-1] for each in options if not isinstance(each, Key)}
+        names |= {each.opts[-1] for each in options if not isinstance(each, KeyOption)}
         text = command.get_help(command.context_class(command, info_name=name))
         shown[name] = len(re.findall(r"^  -", text, re.MULTILINE))
     assert len(COMMANDS) == 15

@@ -10,7 +10,7 @@ import pytest
 from click import UsageError
 
 import annomodels as am
-from annomodels.cli.loading import Truths, sorted_truth
+from annomodels.cli.loading import TruthFiles, sorted_truth
 from annomodels.cli.options import Truth
 from annomodels.io.mappings import truths_from
 from tests.cli.rows import FEW, rows_of, write_rows
@@ -38,19 +38,19 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 
 def test_each_file_is_recognized(files, capsys) -> None:
-    def use(*names: str, use: str | None = None) -> Truths:
+    def use(*names: str, use: str | None = None) -> TruthFiles:
         return sorted_truth(Truth(tuple(files[name] for name in names), use), files["out"])
 
     design = {"audit": Path(files["out"], "audit.json")}
-    assert use("plain") == Truths(fit=(files["plain"],))
-    assert use("plain", use="test") == Truths(test=(files["plain"],))
-    assert use("decided") == Truths(fit=(files["decided"],))
+    assert use("plain") == TruthFiles(fit=(files["plain"],))
+    assert use("plain", use="test") == TruthFiles(test=(files["plain"],))
+    assert use("decided") == TruthFiles(fit=(files["decided"],))
     assert capsys.readouterr().err == ""
-    assert use("judged") == Truths(audit=(files["judged"],), how=design)
+    assert use("judged") == TruthFiles(audit=(files["judged"],), how=design)
     assert "judged.csv has the items that `annomodels audit` drew" in capsys.readouterr().err
     # who says the use is believed, and several files keep what they are
-    assert use("judged", use="test") == Truths(test=(files["judged"],))
-    assert use("judged", "decided", "plain", use="test") == Truths(
+    assert use("judged", use="test") == TruthFiles(test=(files["judged"],))
+    assert use("judged", "decided", "plain", use="test") == TruthFiles(
         fit=(files["decided"],), test=(files["plain"],), audit=(files["judged"],), how=design
     )
     assert use("others", use="audit").how == {"use": "audit"}

@@ -43,7 +43,7 @@ from annomodels.spans.agreement import span_agreement
 if TYPE_CHECKING:
     from annomodels.coefficients.parts.results import Breakdown
     from annomodels.planning.advise import Use
-    from annomodels.reporting.facts import Counted
+    from annomodels.reporting.facts import CheckLine
 
 
 COUNTS = ("items", "coders", "labels given", "different labels", "repeated labels")
@@ -149,7 +149,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     note(sentence(uses))
 
 
-def _facts(labels: Annotations, found: list[Counted]) -> dict[str, Any]:
+def _facts(labels: Annotations, found: list[CheckLine]) -> dict[str, Any]:
     checks = {
         fact.check.replace(" ", "_"): {
             "value": fact.value,
