@@ -101,7 +101,7 @@ def _marked(word: str, text: str, colour: str, sign: str = ": ") -> None:
 
 
 def spell(named: Option | Verb) -> str:
-    """Spell an option or call in a message as this command does, or else another command.
+    """Spell an option or call in a message, preferably as an option of this command.
 
     >>> spell(Verb("am.compare", "annomodels compare")), spell(Option("prob", 0.9))
     ('annomodels compare', 'prob=0.9')

@@ -128,7 +128,7 @@ class LinkTable(TwoByTwo):
 
     @property
     def precision(self) -> float:
-        """Share of the links that are the target's, a / (a + b); 0 where there is none."""
+        """Share of the links that the target has, a / (a + b); 0 without links."""
         return share(self.a, self.a + self.b)
 
     @property

@@ -95,7 +95,7 @@ class Markable:
     Parameters
     ----------
     id
-        Name within the layer of one coder; coders are not compared by it.
+        Name within the layer of one coder; it is not used to compare coders.
     span
         Its words.
     level

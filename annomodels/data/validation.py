@@ -242,7 +242,7 @@ _THOUSANDS = re.compile(r".*,\d{3}\s*")
 def decimal_commas(labels: Collection[object]) -> dict[object, str]:
     """Return numbers with a decimal comma, and their form with a point.
 
-    Empty if a label is no such number, or if all commas may separate thousands.
+    Empty if a label is not such a number, or if all commas may separate thousands.
 
     >>> decimal_commas({"0,5", "1"}), decimal_commas({"1,200", "1"}), decimal_commas({"0,5", "no"})
     ({'0,5': '0.5'}, {}, {})

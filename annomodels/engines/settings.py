@@ -184,7 +184,7 @@ class Interrupts:
 
     @classmethod
     def is_echo(cls) -> bool:
-        """Return True if a signal is the one before again; record when it came."""
+        """Return True if a signal repeats the previous one; record when it came."""
         before, cls.last = cls.last, time.monotonic()
         return cls.last - before < ECHO
 

@@ -103,7 +103,7 @@ def mathless(text: str) -> str:
 
 
 def require_matplotlib() -> None:
-    """Load matplotlib, also where MPLBACKEND names a backend that is not here: ours need none."""
+    """Load matplotlib even if MPLBACKEND names a missing backend: our figures need none."""
     backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
     import matplotlib as mpl
 

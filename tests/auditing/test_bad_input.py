@@ -74,7 +74,7 @@ def test_one_item_under_two_names_counts_once(make):
 
 def test_audits_of_one_label_are_noted(world, audit, answers):
     found = told(world.fit, dict.fromkeys(answers, "k00"), audit)
-    assert "have the label k00" in said(found)
+    assert "k00 is the label of all" in said(found)
     row = found.row("prevalence", "k01")
     assert 0 <= row["low"] < row["high"] < 0.3
 

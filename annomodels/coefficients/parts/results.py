@@ -240,7 +240,7 @@ class Diagnosis(_Shown):
     sentences
         Statements that the tables support with a probability of 0.95 or more.
     agreement
-        The coefficient asked for, with observed agreement, S and AC1 if labels are nominal.
+        The requested coefficient, with observed agreement, S and AC1 if labels are nominal.
     label_pairs
         Pairs of different labels, those with most disagreement first.
     labels

@@ -59,7 +59,7 @@ class Partition:
 
     @property
     def streamed(self) -> bool:
-        """Return True if each pass reads it again, unless it is the only one of a place."""
+        """Return True if each pass reads it again; a place with only one keeps it in memory."""
         return isinstance(self.items, Stored)
 
     @property
