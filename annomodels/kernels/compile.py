@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,31 @@ def _writable(folder: Path) -> bool:
         return False
 
 
+def forget_older(folder: Path) -> None:
+    """Delete compiled kernels of a folder of sources if one of the sources is new."""
+    # numba compares the file of a function only. It would keep a caller with the old code of a
+    # function of another file, and fail on names of classes that are gone.
+    stats = {path: path.stat() for path in sorted(folder.rglob("*.py"))}
+    stamp = "".join(f"{path.name} {s.st_size} {s.st_mtime_ns}\n" for path, s in stats.items())
+    kept = folder / "__pycache__" / "sources.txt"
+    with suppress(OSError):
+        if kept.read_text("utf-8") == stamp:
+            return
+    with suppress(OSError):
+        for compiled in folder.rglob("*.nb[ic]"):
+            compiled.unlink(missing_ok=True)
+        made = kept.with_suffix(f".{os.getpid()}")
+        made.write_text(stamp, "utf-8")
+        made.replace(kept)
+
+
 def _set_cache_folder() -> bool:
     """Point numba to a writable cache folder; return True if there is one."""
-    if os.environ.get("NUMBA_CACHE_DIR") or _writable(Path(__file__).parent / "__pycache__"):
+    here = Path(__file__).parent
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return True
+    if _writable(here / "__pycache__"):
+        forget_older(here)
         return True
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     folder = Path(home) / "annomodels" / "numba"

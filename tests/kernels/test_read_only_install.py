@@ -1,4 +1,4 @@
-"""Compiled loops are kept in a folder of the user where the installation cannot be written to."""
+"""Compiled loops are kept where that is possible, and forgotten if a source is new."""
 
 import os
 import subprocess
@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from annomodels.kernels.compile import forget_older
 
 CALL = """
 import sys, tempfile
@@ -46,3 +48,35 @@ def test_loops_are_kept_where_they_can_be(closed: list[str], kept: str, tmp_path
     )
     assert done.stdout.split() == [kept, "3.0"]
     assert bool(list(tmp_path.rglob("products.close_batch*.nbi"))) == (kept == "True")
+
+
+def test_compiled_loops_of_other_sources_are_deleted(tmp_path: Path) -> None:
+    source, part = tmp_path / "passes.py", tmp_path / "mixtures" / "stacked.py"
+    compiled = [path.parent / "__pycache__" / f"{path.stem}.nbi" for path in (source, part)]
+    for path in (source, part, *compiled):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("1")
+
+    forget_older(tmp_path)  # nobody knows which sources they are from
+    assert not any(path.exists() for path in compiled)
+    for path in compiled:
+        path.write_text("2")
+    forget_older(tmp_path)
+    assert all(path.exists() for path in compiled)
+    part.write_text("changed")
+    forget_older(tmp_path)
+    assert not any(path.exists() for path in compiled)
+
+
+def test_a_folder_that_cannot_be_changed_is_left(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "passes.py").write_text("1")
+    compiled = tmp_path / "__pycache__" / "passes.nbc"
+    compiled.parent.mkdir()
+    compiled.write_text("2")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    forget_older(tmp_path)
+    assert compiled.exists()
