@@ -62,7 +62,8 @@ def keys_option(group: str, help: str) -> Option:
 
 
 read_key = keys_option("read", "Further option of reading, such as sheet=Round2 or skip_rows=1")
-seed_option = option("--seed", "Random seed: the same seed gives the same numbers.", SEED, 1)
+SEED_HELP = "Random seed: the same seed gives the same numbers."
+seed_option = option("--seed", SEED_HELP, SEED, 1)
 
 
 def read_options(leave_out: Collection[str] = ()) -> Group:
@@ -159,12 +160,7 @@ def sample_options() -> Group:
     differing: dict[str, dict[str, Any]] = {
         "engine": {"type": OneOf(ENGINES)},
         "warmup": {"type": click.IntRange(min=0)},
-        "seed": {
-            "type": SEED,
-            "default": 1,
-            "show_default": True,
-            "help": "Random seed: the same seed gives the same numbers.",
-        },
+        "seed": {"type": SEED, "default": 1, "show_default": True, "help": SEED_HELP},
         "time_limit": {
             "type": str,
             "callback": _seconds,

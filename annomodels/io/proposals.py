@@ -21,6 +21,7 @@ from annomodels.io.objects import is_list_of, keys_of, paths_in
 from annomodels.io.roles import (
     GAIN,
     ITEMS,
+    MANY,
     ROWS,
     SURE_GAIN,
     Said,
@@ -37,7 +38,7 @@ from annomodels.io.roles import (
 from annomodels.io.source import Source
 from annomodels.io.span_builder import Spans
 from annomodels.io.tables.columns import matched, no_labels
-from annomodels.io.tables.guard import MANY, NotAsItSeems
+from annomodels.io.tables.guard import NotAsItSeems
 from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
 from annomodels.io.tables.nested import lists_labels, places_of
@@ -307,7 +308,7 @@ def _search(
             sheets = options.get("sheet") == EVERY_SHEET  # one sheet per coder, or per question
             answers = 0 if isinstance(data, Mapping) else len(data)
             most = max(most, answers)
-            if not _compares(data) or (sheets and _told(data) < GAIN):
+            if not _compares(data) or (sheets and _shared_information(data) < GAIN):
                 failed.append(f"{_shown(options)}: almost no item has labels from several coders.")
                 continue
             if 2 * answers < most:  # a question with few answers
@@ -366,10 +367,12 @@ def _compares(data: Data) -> bool:
 
 def _about_items(data: Data) -> bool:
     """Return True if nearly all labels of an item are equal, so they describe the item."""
-    return not isinstance(data, Mapping) and data.n_items >= SHARED and _told(data) > ITEMS
+    if isinstance(data, Mapping) or data.n_items < SHARED:
+        return False
+    return _shared_information(data) > ITEMS
 
 
-def _told(data: Data) -> float:
+def _shared_information(data: Data) -> float:
     """Return the information about a label in the item's other labels, for the first question."""
     one = _first(data)
     labels = NamedColumn("", [str(one.labels[label]) for label in one.label])

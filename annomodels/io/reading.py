@@ -270,7 +270,8 @@ def understood(
 
             recode_labels(columns, said["map"], found.source.name)
         if not every:
-            absent = unused("missing", sorted(missing), missing.met, set(columns.labels))
+            met = cast("Missing", found.options.missing).met
+            absent = unused("missing", sorted(missing), met, set(columns.labels))
             columns.notes = [*columns.notes, *absent]
         name = columns.question or columns.names.get("label", "")
         if not every and not columns.problems and book.unfit([name]):

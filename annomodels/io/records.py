@@ -263,11 +263,11 @@ class Records:
 
     def asked(self, options: Options) -> Records | None:
         """Return these records for options that differ in the question only, or None."""
-        same = replace(self.options, question=options.question) == options
-        if not same or self.problems or options.question not in self.parts:
+        own = replace(self.options, question=options.question)
+        if own != options or self.problems or own.question not in self.parts:
             return None
         made = copy.copy(self)
-        made.options = options
+        made.options = own  # whose codes for missing labels know which of them occur
         return made
 
     # -- the table ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
-from annomodels.io.tables.grids import CUTS
+from annomodels.io.tables.grids import CUTS, is_coder
 from annomodels.io.tables.keys import Key, parts_of
 from annomodels.io.tables.questions import (
     about_coders,
@@ -51,6 +51,7 @@ COVERED, REPEATED, THIN, WIDE = 1.0, -2.0, -0.4, -0.005
 NAMED = {"item": 0.10, "id": 0.08, "coder": 0.50, "label": 0.15, "answer": -0.30}
 NAMED |= {"columns": 0.80, "people": -0.20}
 UNIQUE = 0.005  # proportion of rows that may repeat under a key
+MANY = 0.1  # minimum proportion of affected labels for a report
 GAIN, SURE_GAIN = 0.015, 0.08  # minimum information for coder columns, and for numeric ones
 ITEMS = 0.95  # information above which a column describes the item
 _CODERS, _KEYS, _SEEN, _WIDEST = 3, 14, 8, 4  # maximum coders, key columns, layouts, parts of a key
@@ -61,13 +62,11 @@ _TOLD = 0.1  # information above which a group of columns scores no higher
 _RATES = 101  # maximum distinct numbers on a scale
 _LABELS = 1.5  # minimum rows per item for a column of any name to identify items
 _SPARE = 0.0005  # additional proportion of repeated rows allowed for a shorter key
-_FEW_ALIKE = 0.9  # proportion of distinct cells above which a column nearly identifies the rows
 _EVEN = 0.5  # minimum proportion of labels that coder columns share
 _PHRASES, _FEW = 80, 0.05  # maximum characters of a label, proportion that may be longer
 _COMPARED = 20  # maximum columns, or distinct labels, compared
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z]|(?<=[a-z])[A-Z])")  # ExpertA
 _NUMBER_FIRST = re.compile(r"(\d+)[_ .-](\D+)")
-_INITIALS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 agents
 _NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
 
 
@@ -427,8 +426,8 @@ def unique_keys(rest: Sequence[NamedColumn]) -> list[tuple[NamedColumn, ...]]:
         codes = joint(*(one.codes for one in pair))
         found += [pair] if len(kinds_of(codes)) == len(codes) else []
     nearly = sorted(known, key=lambda one: -one.distinct)[:1]
-    # a few equal texts would be merged to repeats; many of them are asked about
-    found += [() for one in nearly if not found and one.distinct > _FEW_ALIKE * len(one.cells)]
+    # so few equal cells would be merged to repeats without a report
+    found += [() for one in nearly if not found and one.distinct > (1 - MANY) * len(one.cells)]
     return [*found, *((one,) for one in nearly if (one,) not in found)][:3]
 
 
@@ -461,9 +460,9 @@ def _numbered(columns: Sequence[NamedColumn]) -> list[list[NamedColumn]]:
         elif found := _NUMBERED.fullmatch(name):
             by_stem.setdefault(found[1], {})[found[2]] = one
         elif found := _NUMBER_WITHIN.fullmatch(name):
-            stem = _INITIALS.get(found[1], found[1])
-            if NamedColumn(stem, ()).has(CODER) and not NamedColumn(found[2], ()).has(STATISTICS):
-                by_stem.setdefault(f"{stem} {found[2]}", {})[name] = one
+            who, what = found.groups()
+            if is_coder(f"{who}1") and not NamedColumn(what, ()).has(STATISTICS):
+                by_stem.setdefault(f"coder {who} {what}", {})[name] = one
     for one in columns:  # the first of category, category2, category3 has no number
         group = by_stem.get(one.name.strip(), {})
         cells = [other.cells for other in group.values()]

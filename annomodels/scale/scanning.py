@@ -20,11 +20,11 @@ from annomodels.data.validation import EMPTY, is_blank
 from annomodels.engines.source.disk import Keeper
 from annomodels.errors import AnnotationError, EngineError, Option, Problem
 from annomodels.io.border import shown
+from annomodels.io.roles import MANY
 from annomodels.io.tables.chunks import opened
 from annomodels.io.tables.columns import spellings
 from annomodels.io.tables.guard import (
     LOOKED_AT,
-    MANY,
     REPEATS,
     Repeats,
     looks_meant,

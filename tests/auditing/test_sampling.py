@@ -199,3 +199,9 @@ def test_a_wanted_width_takes_more_items_the_narrower_it_is(world):
     assert 1 < len(wide) < len(narrow) <= 400
     assert "a width of 10 points" in " ".join(narrow.notes)
     assert (np.diff(narrow.plan["width"]) < 0).all()
+
+
+def test_later_rounds_are_drawn_from_the_items_of_the_first(small):
+    first = am.audit(small, 5)
+    with pytest.raises(NotApplicable, match=r"Later rounds .* among="):
+        am.audit(small, 5, earlier=first, among=["i0001"])

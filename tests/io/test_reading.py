@@ -116,3 +116,17 @@ def test_a_file_is_parsed_once_however_many_questions_it_has(
     path.write_text("\n".join([f"item,coder,{names}", *rows]) + "\n")
     assert len(read_questions(path)) == 50
     assert len(parsed) == 1
+
+
+def test_an_export_is_read_once_though_its_question_is_named_later(tmp_path, monkeypatch):
+    from annomodels.io.tools import mturk
+
+    calls, reader = [], mturk.read_mturk
+    monkeypatch.setattr(mturk, "read_mturk", lambda found: (calls.append(1), reader(found)))
+    rows = [f"h{n},w{k},{'ab'[n % 2]},{'xy'[(n + k) % 2]}" for n in range(30) for k in range(3)]
+    path = tmp_path / "batch.csv"
+    path.write_text("\n".join(["HITId,WorkerId,Answer.tone,Answer.frame", *rows]))
+    with pytest.raises(AnnotationError) as error:
+        read(path)
+    assert error.value.proposal.new == {"question": "frame"}
+    assert len(calls) == 1

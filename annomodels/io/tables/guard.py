@@ -13,7 +13,7 @@ from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_LABEL, counted, some
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.roles import grown, structure
+from annomodels.io.roles import MANY, grown, structure
 from annomodels.io.tables.columns import Columns
 from annomodels.io.tables.keys import Key, parts_of
 from annomodels.io.words import ALIASES, Codes, NamedColumn, is_called, joint
@@ -23,7 +23,6 @@ Repeats = Literal["error", "first", "all"]
 REPEATS: tuple[Repeats, ...] = ("error", "first", "all")
 
 UNIQUE = "makes rows unique"
-MANY = 0.1  # minimum proportion of affected labels for a report
 RETEST = 0.4  # minimum intra-coder kappa for repeats that look intended
 LOOKED_AT = 20_000  # rows in which candidate columns are tested
 _SHORT = 40  # maximum number of characters in a name; longer cells are texts

@@ -398,7 +398,8 @@ def read_wide(found: Records) -> None:
         grid = None if said or measured(own, table.source, "wide") else grid
     if grid is not None:
         coders = [name for name in coders if name not in grid.aside]
-        found.problems += _listing(table, grid, options)
+        said = options.coder_columns is not None or options.forced
+        found.problems += [] if said else _listing(table, grid)
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
             found.problem(
@@ -437,9 +438,9 @@ def read_wide(found: Records) -> None:
         found.default = partial(_as_coders, table, item, coders, options, grid)
 
 
-def _listing(table: Table, grid: Grid, options: Options) -> list[Problem]:
+def _listing(table: Table, grid: Grid) -> list[Problem]:
     """Report columns of a variable whose cells each list the labels of several coders."""
-    for row in grid.columns.values() if options.coder_columns is None else ():
+    for row in grid.columns.values():
         listed = [name for name in row.values() if lists_labels(table.columns[name])]
         if len(listed) == len(row):
             one = str(table.columns[listed[0]][0])

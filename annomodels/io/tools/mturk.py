@@ -159,14 +159,18 @@ def _boxes(columns: Mapping[str, Sequence[object]], answers: list[str]) -> dict[
 def _answers(columns: Mapping[str, Sequence[Any]], answers: list[str]) -> dict[str, dict[int, Any]]:
     """Return the answers to each question by place in the columns."""
     boxes = _boxes(columns, answers)
+    boxed = {name for names in boxes.values() for name in names}
     found: dict[str, dict[int, Any]] = {}
-    for column in (c for c in answers if not any(c in names for names in boxes.values())):
+    for column in answers:
+        if column in boxed:
+            continue
         name, cells = column.removeprefix("Answer.").removesuffix(".label"), columns[column]
         if name != "taskAnswers":
             found[name] = dict(enumerate(cells))
             continue
         for n, cell in enumerate(cells):
-            for form in values if isinstance(values := cell_value(cell), list) else [values]:
+            forms = cell_value(cell)
+            for form in forms if isinstance(forms, list) else [forms]:
                 for question, label in answers_in(form).items():
                     found.setdefault(question, {})[n] = label
     for question, names in boxes.items():
