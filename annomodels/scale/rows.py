@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,11 +75,14 @@ class CodedRows:
         self._failures = duckdb.Error, pa.ArrowException, OSError
         self._db = duckdb.connect(":memory:", config=how)
         self._db.create_function("order_key", keys_of, ["VARCHAR"], "BLOB", type="arrow")
+        self._thread = ThreadPoolExecutor(1)
         self._folder = folder
         self._names: frozenset[str] = frozenset()
 
     def close(self) -> None:
         """Close the database, which frees its memory and its files."""
+        self._db.interrupt()
+        self._thread.shutdown()
         self._db.close()
 
     def add(self, columns: Mapping[str, object]) -> None:
@@ -137,8 +141,8 @@ class CodedRows:
         """Return the names of a range of items."""
         wanted = f"select item from names where number >= {first} and number < {end}"
         with self._said():
-            table = self._db.sql(f"{wanted} order by number").to_arrow_table()
-        return table["item"].combine_chunks()
+            ordered = self._db.sql(f"{wanted} order by number")
+            return self._apart(ordered.to_arrow_table)["item"].combine_chunks()
 
     def two_truths(self) -> tuple[int, list[tuple[str, int]]]:
         """Return the number of items with two truths, and first ones with the row of the second."""
@@ -161,17 +165,23 @@ class CodedRows:
 
     def _batches(self, query: str) -> Iterator[dict[str, AnyArray]]:
         with self._said():
-            for batch in self._db.sql(query).to_arrow_reader(BATCH):
+            reader = self._apart(self._db.sql(query).to_arrow_reader, BATCH)
+            while (batch := self._apart(next, reader, None)) is not None:
                 yield {name: batch.column(name).to_numpy() for name in batch.schema.names}
 
     def _run(self, query: str) -> None:
         with self._said():
-            self._db.execute(query)
+            self._apart(self._db.execute, query)
 
     def _list(self, query: str) -> list[tuple[int, ...]]:
+        self._run(query)
         with self._said():
-            found: list[tuple[int, ...]] = self._db.execute(query).fetchall()
+            found: list[tuple[int, ...]] = self._db.fetchall()
         return found
+
+    def _apart[T](self, call: Callable[..., T], *arguments: object) -> T:
+        """Call it in a thread: in this one, DuckDB may notice an interrupt seconds later."""
+        return self._thread.submit(call, *arguments).result()
 
     @contextmanager
     def _given(self, name: str, columns: Mapping[str, object]) -> Iterator[None]:
@@ -181,13 +191,9 @@ class CodedRows:
 
     @contextmanager
     def _said(self) -> Iterator[None]:
-        """Raise a lack of memory or disk space as one sentence, and an interrupt as such."""
+        """Raise a lack of memory or disk space as one sentence."""
         try:
             yield
-        except RuntimeError as error:  # as which DuckDB raises them
-            if "interrupted" not in str(error):
-                raise
-            raise KeyboardInterrupt from error
         except self._failures as error:
             what = f"The labels cannot be sorted here: {first_line(error)}."
             remedy = (
