@@ -164,6 +164,7 @@ def test_what_a_message_advises_can_be_done_and_helps(
     situation(run)
 
 
+@pytest.mark.slow
 def test_forecasts_of_labels_and_notes_of_gold_hold_no_method(capsys) -> None:
     """The notes after a run say nothing about weights of a mixture or about public data sets."""
     fit = am.fit(am.datasets.load("anesthesia"), seed=1, chains=2, draws=100, warmup=100)
@@ -217,6 +218,7 @@ def test_advice_names_what_helps(
     assert unadvised(situation, first.text) == set(), first.text
 
 
+@pytest.mark.slow
 def test_every_place_that_advises_is_heard_in_a_situation() -> None:
     """A new advice needs a situation; `python -m tests.advice.record` notes where it is heard."""
     recorded = json.loads(HEARD.read_text())

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from string import Formatter
 
@@ -41,6 +42,12 @@ def trees() -> dict[str, ast.Module]:
     return {module: ast.parse(path.read_text("utf-8")) for module, path in FILES.items()}
 
 
+@cache
+def nodes() -> dict[str, list[ast.AST]]:
+    """All nodes of the trees; a walk takes longer than most tests."""
+    return {module: list(ast.walk(tree)) for module, tree in trees().items()}
+
+
 def part_of(module: str) -> str:
     """Folder or file right below annomodels/; empty for the package itself."""
     return [*module.split("."), ""][1]
@@ -57,9 +64,16 @@ def is_for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def imports(tree: ast.AST, *, everywhere: bool) -> Iterator[str]:
-    """Full names that a file imports; only those that run on import unless `everywhere`."""
+def run_on_import(tree: ast.AST) -> Iterator[ast.AST]:
     for node in ast.iter_child_nodes(tree):
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not is_for_types(node):
+            yield from run_on_import(node)
+
+
+def imports(some: Iterable[ast.AST]) -> Iterator[str]:
+    """Full names that nodes import."""
+    for node in some:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -67,28 +81,25 @@ def imports(tree: ast.AST, *, everywhere: bool) -> Iterator[str]:
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 yield full if full in FILES else str(node.module)
-        lazy = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or is_for_types(node)
-        if everywhere or not lazy:
-            yield from imports(node, everywhere=everywhere)
 
 
-def looked_up(module: str, tree: ast.AST) -> Iterator[str]:
+def looked_up(module: str) -> Iterator[str]:
     """Full names that a file loads by name: texts that say a module, where modules are loaded so.
 
     A text may be a whole name, or a place below the folder, such as ``hierarchical:Class``.
     """
-    if "import_module" not in {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}:
+    if "import_module" not in {n.attr for n in nodes()[module] if isinstance(n, ast.Attribute)}:
         return
     folder = module if FILES[module].stem == "__init__" else module.rpartition(".")[0]
-    for text in texts(tree):
+    for text in texts(nodes()[module]):
         name = text.partition(":")[0]
         for full in (name, f"{folder}.{name}"):
             if full in FILES and full not in (folder, module):
                 yield full
 
 
-def texts(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def texts(some: Iterable[ast.AST]) -> Iterator[str]:
+    for node in some:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
@@ -97,12 +108,8 @@ def texts(tree: ast.AST) -> Iterator[str]:
 def graph() -> dict[str, set[str]]:
     """Files that each file needs, whenever it loads them."""
     return {
-        module: {
-            name
-            for name in (*imports(tree, everywhere=True), *looked_up(module, tree))
-            if name in FILES
-        }
-        for module, tree in trees().items()
+        module: {name for name in (*imports(inside), *looked_up(module)) if name in FILES}
+        for module, inside in nodes().items()
         if module != "annomodels"
     }
 
@@ -141,7 +148,7 @@ def test_heavy_packages_load_inside_functions() -> None:
     for module in graph():
         if part_of(module) == "kernels":
             continue
-        loaded = set(imports(trees()[module], everywhere=False))
+        loaded = set(imports(run_on_import(trees()[module])))
         tops = {name.split(".")[0] for name in loaded}
         assert not {top for top in tops if top in HEAVY or top.startswith("arviz")}, module
         assert not {name for name in loaded if part_of(name) == "kernels"}, module
@@ -163,8 +170,8 @@ def test_every_folder_stays_within_its_budget() -> None:
     assert not {part: (n, budget[part]) for part, n in lines.items() if n > budget[part]}
 
 
-def untyped(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def untyped(some: Iterable[ast.AST]) -> Iterator[str]:
+    for node in some:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             parts = (node.args, node.returns or ast.Pass())
             if any(isinstance(n, ast.Name) and n.id == "Any" for p in parts for n in ast.walk(p)):
@@ -172,7 +179,7 @@ def untyped(tree: ast.Module) -> Iterator[str]:
 
 
 def test_few_functions_have_any_in_their_signature() -> None:
-    assert sum(len(list(untyped(tree))) for tree in trees().values()) <= MOST_UNTYPED
+    assert sum(len(list(untyped(inside))) for inside in nodes().values()) <= MOST_UNTYPED
 
 
 def test_a_file_is_no_longer_than_can_be_read() -> None:
@@ -239,9 +246,9 @@ def test_every_file_says_what_it_is_and_every_folder_states_its_law() -> None:
 
 
 def test_names_use_the_words_of_the_package() -> None:
-    nodes = [node for tree in trees().values() for node in ast.walk(tree)]
-    names = {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    names |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    everything = list(chain.from_iterable(nodes().values()))
+    names = {n.name for n in everything if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    names |= {n.arg for n in everything if isinstance(n, ast.arg)}
     words = {word.lower() for name in names for word in re.findall(r"[A-Z]?[a-z]+", name)}
     assert not words & {"rater", "raters", "worker", "annotator", "annotators"}
 
@@ -272,9 +279,9 @@ def declared_names() -> set[str]:
     }
 
 
-def looks_into_draws(tree: ast.AST) -> Iterator[str]:
+def looks_into_draws(some: Iterable[ast.AST]) -> Iterator[str]:
     """Texts by which something is looked up in draws: as a key, with `in`, or as an argument."""
-    for node in ast.walk(tree):
+    for node in some:
         if isinstance(node, ast.Subscript):
             where, what = node.value, [node.slice]
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
@@ -284,17 +291,17 @@ def looks_into_draws(tree: ast.AST) -> Iterator[str]:
         else:
             continue
         if DRAWS.search(ast.unparse(where)):
-            yield from (key for part in what for key in texts(part))
+            yield from (key for part in what for key in texts(ast.walk(part)))
 
 
 def test_no_parameter_of_a_model_is_named_outside_the_models() -> None:
     # A word of one part is refused where draws are looked into, a compound anywhere.
     names = declared_names() - COMMON
     found = []
-    for module, tree in trees().items():
+    for module, inside in nodes().items():
         if part_of(module) in ("models", "kernels"):
             continue
-        said = {text for text in texts(tree) if "_" in text} | set(looks_into_draws(tree))
+        said = {text for text in texts(inside) if "_" in text} | set(looks_into_draws(inside))
         found += [(module, name) for name in sorted(said & names)]
     assert not found
 
@@ -305,12 +312,12 @@ def test_nothing_outside_the_models_asks_which_model_it_is() -> None:
 
     families = {"ConfusionModel", "ConjugateModel", "StateModel", "Model", *PLACES}
     found = []
-    for module, tree in trees().items():
+    for module, inside in nodes().items():
         if part_of(module) == "models":
             continue
         if not [name for name in graph().get(module, ()) if part_of(name) == "models"]:
             continue  # an Ordinal of the coefficients is a distance
-        for node in ast.walk(tree):
+        for node in inside:
             if isinstance(node, ast.Call) and ast.unparse(node.func) in (
                 "isinstance",
                 "issubclass",
@@ -318,7 +325,9 @@ def test_nothing_outside_the_models_asks_which_model_it_is() -> None:
                 asked = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
                 found += [(module, name) for name in sorted(asked & families)]
             if isinstance(node, ast.Compare) and "model" in ast.unparse(node).lower():
-                found += [(module, name) for name in sorted(set(texts(node)) & set(MODELS))]
+                found += [
+                    (module, name) for name in sorted(set(texts(ast.walk(node))) & set(MODELS))
+                ]
     assert not found
 
 
@@ -397,8 +406,8 @@ BORDER = {"zipfile", "tarfile", "gzip", "bz2", "lzma", "zlib", "xml", "csv"}
 
 def test_only_io_takes_what_comes_from_outside_apart() -> None:
     loaded = {
-        module: {name.split(".")[0] for name in imports(tree, everywhere=True)}
-        for module, tree in trees().items()
+        module: {name.split(".")[0] for name in imports(inside)}
+        for module, inside in nodes().items()
         # a plot as SVG is no stranger's: matplotlib drew it a moment before
         if part_of(module) != "io" and module != "annomodels.plots.style"
     }
@@ -416,9 +425,9 @@ def test_options_of_reading_are_named_as_data() -> None:
     keyword = re.compile(rf"(?<![\w.({{])(?:{names})=(?:['\"\[]|\.\.\.|$)")
     raw = [
         (module, text)
-        for module, tree in trees().items()
+        for module, inside in nodes().items()
         if part_of(module) in ("io", "data", "models", "auditing", "planning", "scale")
-        for text in texts(tree)
+        for text in texts(inside)
         if keyword.search(text) and ">>>" not in text and "\n" not in text
     ]
     assert not raw, 'write {Option("scale", "ordinal")}'
@@ -428,9 +437,9 @@ def test_messages_name_options_as_python_does() -> None:
     """The command line spells them by its own options; commands to copy stand as they are."""
     spelled_twice = [
         (module, found[0], text)
-        for module, tree in trees().items()
+        for module, inside in nodes().items()
         if part_of(module) not in ("cli", "plots", "reporting")  # the page is for both readers
-        for text in texts(tree)
+        for text in texts(inside)
         if (found := OPTION.search(text))
         and found[0] != "--debug"
         and "annomodels " not in text[: found.start()]

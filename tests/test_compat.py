@@ -113,6 +113,7 @@ def test_what_is_no_split_is_refused_with_the_remedy() -> None:
         am.from_hf([1])
 
 
+@pytest.mark.slow
 def test_readmes_file_has_item_and_coder() -> None:
     frame = am.datasets.load("crowd").to_frame()
     found = am.Aggregator(engine="em", seed=1).fit_predict(frame)

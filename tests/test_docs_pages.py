@@ -49,6 +49,7 @@ def other(page: str, module: str) -> str:
     return code
 
 
+@pytest.mark.slow
 def test_nltk_and_this_package_agree_on_the_example() -> None:
     page = (DOCS / "coming-from" / "nltk.md").read_text("utf-8")
     names: dict[str, Any] = {}

@@ -6,6 +6,7 @@ import pkgutil
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,13 @@ def helps() -> dict[str, str]:
     return found
 
 
-def messages() -> Iterator[tuple[str, str]]:
+@cache
+def messages() -> list[tuple[str, str]]:
+    """List the texts of :func:`said_in_code`; they are collected once."""
+    return list(said_in_code())
+
+
+def said_in_code() -> Iterator[tuple[str, str]]:
     """Texts in the code that are no docstrings: messages, notes, findings, words of the page."""
     for path in sorted((ROOT / "annomodels").rglob("*.py")):
         if "kernels" not in path.parts:

@@ -55,6 +55,7 @@ def test_set_valued_labels_survive_saving(tmp_path):
     assert am.load(path).data.labels == data.labels
 
 
+@pytest.mark.slow
 def test_a_file_is_not_overwritten_unasked(fit, tmp_path):
     path = tmp_path / "fit.nc"
     path.write_text("mine")
@@ -65,6 +66,7 @@ def test_a_file_is_not_overwritten_unasked(fit, tmp_path):
     assert am.load(path).seed == 1
 
 
+@pytest.mark.slow
 def test_an_interrupted_save_leaves_the_old_file(fit, tmp_path, monkeypatch):
     path = fit.save(tmp_path / "fit.nc")
     before = path.read_bytes()
@@ -119,6 +121,7 @@ def test_a_fit_says_what_it_is(fit):
     assert "2 chains of 100 draws, seed 1" in repr(fit)
 
 
+@pytest.mark.slow
 def test_a_verb_called_twice_does_the_work_once_and_hands_out_a_table_to_change(fit, monkeypatch):
     from annomodels.summaries import gold
 

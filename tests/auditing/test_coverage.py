@@ -91,6 +91,7 @@ def test_slices_and_their_differences_cover_if_errors_gather_in_one(k):
     assert np.mean(covered, axis=0).min() >= 0.92
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.02, 0.3, 0.6])
 def test_an_audit_alone_covers_where_all_errors_are_in_sure_strata(rate):
     # the approximation of Korn and Graubard covers 91 % of one of these

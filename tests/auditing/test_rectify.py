@@ -51,6 +51,7 @@ def prior_draws(mean, size, prior, n, rng):
     return np.clip(rng.beta(weight * mu + 1e-12, weight * (1 - mu) + 1e-12), 1e-300, 1 - 1e-16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("prior", [OF_WRONG, OF_SHARES, WEAK], ids=["wrong", "shares", "weak"])
 def test_the_grid_is_the_posterior_by_weighted_draws_of_the_prior(name, prior):

@@ -171,6 +171,7 @@ def test_known_items_and_others_than_those_named_are_never_drawn(make):
     assert Items(world.fit).open(some.design.among).sum() == 40 - (told < 40).sum()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_said(make, small, tmp_path):
     one = am.audit(small, 5)
     with pytest.raises(NotApplicable, match="no item 'nobody'"):

@@ -82,6 +82,7 @@ def test_datasets_come_back_as_they_were(call, tmp_path: Path) -> None:
     assert again.repeats == original.repeats
 
 
+@pytest.mark.slow
 def test_version_names_packages_and_problems(call, monkeypatch) -> None:
     from importlib import metadata
 
@@ -97,6 +98,7 @@ def test_version_names_packages_and_problems(call, monkeypatch) -> None:
     assert "pip install --upgrade 'pymc<7,>=6.2'" in done.err
 
 
+@pytest.mark.slow
 def test_every_package_that_the_project_names_is_found_by_its_module(root: Path) -> None:
     """Of the file itself: what pip wrote down at an older installation may name others."""
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]

@@ -143,6 +143,7 @@ def test_a_link_to_nothing_or_to_a_file(call, tmp_path):
     assert "must be a folder, but this is a file" in done.err
 
 
+@pytest.mark.slow
 def test_seeds_out_of_range_name_the_range(tmp_path):
     data = am.datasets.load("anesthesia")
     for seed in (-1, 2**63, 1.5, True):
@@ -309,6 +310,7 @@ def test_what_was_sampled_is_kept_from_the_coders_on(number, stage, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_a_signal_while_a_fit_is_saved_leaves_the_whole_file(tmp_path, monkeypatch):
     from annomodels.fitting import saving
 

@@ -18,6 +18,7 @@ def crowd(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_next_keeps_its_limits(crowd, call):
     words = ["--coder", "c1, c2,c3", "--per-item", 1, "--per-coder", 4, "--stop", 0]
     rows = rows_of(call("next", crowd, "--budget", 50, *words, "--format", "csv").out)

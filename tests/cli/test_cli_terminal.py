@@ -190,6 +190,7 @@ def test_what_was_erased_is_not_seen() -> None:
     assert seen("ab\r\nbar\r\x1b[2K\x1b[1A\x1b[2Kxy\r\nz") == ["xy", "z"]
 
 
+@pytest.mark.slow
 def test_any_table_keeps_its_names_and_its_width(monkeypatch, capsys) -> None:
     """Over all combinations of short and long names, numbers and prose."""
     short = columns("item n label", Column("other", digits=3), "reason votes")

@@ -277,6 +277,7 @@ def test_draws_without_a_value_are_counted(rng):
     assert np.isnan(found.draws).any() == ("undefined in" in found.note)
 
 
+@pytest.mark.slow
 def test_hundreds_of_coders_stay_within_memory(rng, measured):
     """8,000 labels by 164 coders: never coder x item x label, never a coder pair x item."""
     rows = [

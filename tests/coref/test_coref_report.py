@@ -49,6 +49,7 @@ def odd_one_out(texts: int = 3) -> list[Document]:
     return out
 
 
+@pytest.mark.slow
 def test_only_the_most_contested_places_are_written_out() -> None:
     texts = odd_one_out()
     every, some = reading_table(texts).table, reading_table(texts, most=5).table
@@ -89,6 +90,7 @@ def test_a_coder_against_the_others() -> None:
         coder_table(texts, draws=0)
 
 
+@pytest.mark.slow
 def test_cards_begin_with_the_odd_one_and_name_where_each_was_alone() -> None:
     facts = LinkFacts(odd_one_out(), draws=50)
     shown, rows = cards(facts), facts.coders.table
@@ -232,6 +234,7 @@ def test_methods_of_a_fit_of_links_name_its_model_and_what_came_out() -> None:
     assert "crowdsourcing coreference" in paper
 
 
+@pytest.mark.slow
 def test_head_badges_and_filter_use_one_vocabulary() -> None:
     facts = LinkFacts(odd_one_out(), draws=50)
     html = page(facts)

@@ -130,6 +130,7 @@ def data(study, shared):
     return study.read(shared / "data" / "ezcoref")
 
 
+@pytest.mark.slow
 def test_majority_voting_has_the_accuracy_on_record(study, data):
     labels, gold = data
     assert study.majority(labels, gold).accuracy == pytest.approx(0.8347, abs=5e-5)

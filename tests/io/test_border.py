@@ -108,6 +108,7 @@ def through(door: str, paths: list[str]) -> tuple[dict[str, str], int]:
     return dict(row.rsplit(" ", 1) for row in rows if row.startswith("/")), int(peak)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", ["read", "read_spans", "coref.read"])
 def test_hostile_files_are_refused_in_words(door: str, hostile: list[str]) -> None:
     said, peak = through(door, hostile)

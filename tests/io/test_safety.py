@@ -286,6 +286,7 @@ def test_deep_nesting_fills_no_memory(
     assert "nested too deeply" in refused(path)
 
 
+@pytest.mark.slow
 def test_a_long_text_in_a_large_file_is_read_in_time(tmp_path: Path, monkeypatch: Any) -> None:
     """Streamed in small pieces, the time grows with the square of the longest text."""
     path, long = tmp_path / "long.json", "y" * 50_000_000
@@ -348,6 +349,7 @@ class Name(str):
     __hash__ = str.__hash__
 
 
+@pytest.mark.slow
 def test_ragged_rows_are_counted_and_not_kept(measured: Any) -> None:
     """Of rows that do not fit, only the places are kept: a long file of them fills no memory."""
     text = "item,coder,label\n" + "t,c,a,b,c\n" * 200_000

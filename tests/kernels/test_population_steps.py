@@ -51,6 +51,7 @@ def test_population_draws_agree_with_a_grid(prior, busy):
     assert (np.abs(draws.mean(axis=0) - expected) < 4.5 * error + 2e-3).all()
 
 
+@pytest.mark.slow
 def test_population_density_matches_the_dirichlet_multinomial(rng):
     import numba
 

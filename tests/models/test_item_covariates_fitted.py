@@ -72,6 +72,7 @@ def test_tables_are_means_of_integrals_over_the_draws(small):
         np.testing.assert_allclose(column, odds if order == 0 else -odds, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_some_of_the_items_have_the_shares_that_they_have_among_all(small):
     data = small.data
     draws = thinned(small.tree, data, 5)

@@ -106,6 +106,7 @@ def test_everything_is_answered_whatever_the_draws_of_such_a_model_are(
     ask_everything(am.fit(data, model, **OPTIONS), tmp_path)
 
 
+@pytest.mark.slow
 def test_other_engines_see_the_own_prior(data) -> None:
     """At any point, prior by the kernels and by PyMC differ by nothing."""
     from annomodels.engines.pymc.handed import with_data
@@ -255,6 +256,7 @@ def test_another_process_loads_a_class_that_it_was_given_or_has(data, wrapped, t
     assert "give the class to am.load as model" in said
 
 
+@pytest.mark.slow
 def test_what_is_given_must_be_what_the_file_holds(data, tmp_path) -> None:
     plain = am.fit(data, "dawid-skene", engine="em", seed=1).save(tmp_path / "plain.nc")
     with pytest.raises(NotApplicable, match=r"'dawid-skene', without.*leave out the class"):

@@ -112,6 +112,7 @@ def test_draws_have_the_names_of_pymc(data, name):
         np.testing.assert_allclose(again[name][0], values[name], rtol=1e-6, atol=1e-9, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 def test_the_likelihood_of_an_item_is_that_of_its_labels(data):
     pymc_model = with_data(resolve("dawid-skene"), data)

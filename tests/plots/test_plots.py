@@ -101,6 +101,7 @@ def test_rank_plots_of_a_fit_without_draws_are_refused(glance):
         plots.ranks(glance)
 
 
+@pytest.mark.slow
 def test_the_forest_shows_the_coders_from_worst_to_best(anesthesia):
     svg = drawn(plots.coder_forest(anesthesia, measure="skill"))
     names = [text for text in texts(svg) if text in anesthesia.data.coders or text in "12345"]
@@ -109,6 +110,7 @@ def test_the_forest_shows_the_coders_from_worst_to_best(anesthesia):
     assert names[: len(shown)] == shown
 
 
+@pytest.mark.slow
 def test_the_forest_shows_forty_of_ten_thousand_coders(rng):
     import pandas as pd
     import xarray as xr
@@ -170,6 +172,7 @@ def test_items_at_one_place_are_one_bubble():
     assert 100 < drawn <= 400
 
 
+@pytest.mark.slow
 def test_the_matrix_of_a_coder_who_is_not_there_names_some_who_are(anesthesia):
     with pytest.raises(am.errors.NotApplicable, match=r"'zoe' is not in .*first coders are 1, 2"):
         plots.confusion_matrix(anesthesia, "zoe")

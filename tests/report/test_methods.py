@@ -62,6 +62,7 @@ def test_latex_has_no_bare_sign_and_closes_what_it_opens(fit: am.Fit) -> None:
     assert not re.search("[\ue000-\ue002]", text)
 
 
+@pytest.mark.slow
 def test_every_estimate_of_the_text_has_an_interval(fit: am.Fit) -> None:
     worst = fit.coders().table.sort_values("share_right").iloc[0]  # as everywhere else
     text = " ".join(methods(fit).split())
@@ -73,6 +74,7 @@ def test_every_estimate_of_the_text_has_an_interval(fit: am.Fit) -> None:
     assert re.search(r"items like these [\d.]+ % to [\d.]+ %, 95 % interval\)", text)
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_the_fit(fit: am.Fit) -> None:
     row = fit.agreement().table.set_index("coefficient").loc["alpha"]
     cells = [line for line in methods(fit).splitlines() if line.startswith(f"| {row['title']}")]

@@ -48,6 +48,7 @@ def test_a_new_section_is_one_entry_of_the_table(crowd, tmp_path, monkeypatch):
     assert "left-out" not in re.findall(r"<section id=([\w-]+)", html)
 
 
+@pytest.mark.slow
 def test_a_page_of_a_fit_in_memory_leaves_nothing_out(crowd):
     facts = Facts(crowd)
     assert not [section for section in sections_of("class") if section.left_out(facts.unsupported)]
@@ -71,5 +72,6 @@ def test_a_most_confused_pair_is_named_only_if_it_stands_out(part, low, high, na
     assert "62 %" in said or not named
 
 
+@pytest.mark.slow
 def test_of_many_pairs_of_labels_none_stands_out(budget_pages):
     assert "confused pair" not in budget_pages["14 classes"].read_text("utf-8")

@@ -188,6 +188,7 @@ def test_what_was_sampled_is_kept_when_a_run_is_interrupted(
         am.fit(scans["open"], "dawid-skene", **run, executor=stops(5))
 
 
+@pytest.mark.slow
 def test_a_block_is_held_where_there_is_no_other(
     scans: dict[str, Scanned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -281,6 +281,7 @@ def test_a_column_named_question_may_hold_the_items(tmp_path: Path) -> None:
     assert_same(found, am.read(tmp_path / "a.csv", item="question"))
 
 
+@pytest.mark.slow
 def test_files_that_libraries_choke_on_are_a_problem_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "long.csv").write_text(f'item,coder,label,"{"x" * 150_000}"\na,b,c,d\n')
     assert scan(tmp_path / "long.csv").coders == ("b",)
@@ -450,6 +451,7 @@ def test_an_interrupted_scan_ends_at_once_and_leaves_nothing(tmp_path, monkeypat
     assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="no time of the last change of any kind")
 def test_a_cache_is_not_used_for_labels_that_changed_behind_their_time(tmp_path):
     path, options = tmp_path / "votes.csv", {"repeats": "all", "cache": tmp_path / "cache"}

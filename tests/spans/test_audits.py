@@ -45,6 +45,7 @@ def population(sizes: list[int], wrong: list[int], found: float) -> tuple[Any, d
     return fit, true
 
 
+@pytest.mark.slow
 def test_intervals_cover_where_few_documents_hold_most_errors():
     """An interval from the judged documents alone covers in 83 %: half of the audits have none."""
     rng = np.random.default_rng(1)

@@ -22,6 +22,7 @@ def apart(table, rows):
     return all(a[1] <= b[0] for a, b in pairwise(places))
 
 
+@pytest.mark.slow
 def test_the_layer_has_the_largest_expected_f1_of_all_layers():
     rng = np.random.default_rng(3)
     for _ in range(10):

@@ -269,6 +269,7 @@ def test_gold_spans_are_closer_to_the_truth_than_votes(fitted):
     assert f1_of(gold_of(fit), truth) > f1_of(majority, truth)
 
 
+@pytest.mark.slow
 @pytest.mark.few("6-4")
 @pytest.mark.parametrize(("crowds", "least"), [(6, 4), (20, 16)])
 def test_the_interval_of_f1_covers_that_of_most_crowds_who_err_independently(crowds, least):
@@ -337,6 +338,7 @@ def test_a_damaged_file_is_refused(fitted, tmp_path):
         am.load(path)
 
 
+@pytest.mark.slow
 def test_decisions_are_kept(tmp_path):
     fit = am.fit(tiny(), seed=1, draws=200, warmup=80)
     rows = pd.DataFrame(

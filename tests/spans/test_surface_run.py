@@ -18,6 +18,7 @@ from tests.report.browser import Browser, binary
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 Run = Callable[..., tuple[int, str, str]]
+pytestmark = pytest.mark.slow
 
 
 def brat_project(folder: Path, notices: int = 24) -> set[tuple[str, int, int, str]]:

@@ -142,6 +142,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[*HealthCheck])
 @given(data=st.data())
 def test_any_text_and_any_flat_spans_come_back(data: st.DataObject, tmp_path_factory: Any) -> None:

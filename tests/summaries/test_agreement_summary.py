@@ -38,6 +38,7 @@ def test_model_and_classical_value_agree_when_the_model_is_true(make):
     assert table.loc["alpha", "model_p_above_667"] in (0, pytest.approx(0, abs=0.05))
 
 
+@pytest.mark.slow
 def test_ordinal_alpha_takes_its_distance_in_the_model_too(make):
     """Errors fall on neighbors: the ordinal alpha is far above the nominal one, in both."""
     world = make.world(n_items=800, n_coders=5, n_labels=4)
@@ -65,6 +66,7 @@ def test_em_has_values_and_no_intervals(make):
     assert "em" in found.notes[-1]
 
 
+@pytest.mark.slow
 def test_new_coders_follow_their_population(make):
     """Rows ~ Dir(concentration m): mean m, variance m (1 - m) / (concentration + 1)."""
     world = make.world(n_items=20, n_coders=3, per_item=2)

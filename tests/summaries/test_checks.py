@@ -27,6 +27,7 @@ def with_attrs(tree, **attrs):
     return out
 
 
+@pytest.mark.slow
 def test_a_good_fit_is_trusted(good):
     data, tree = good
     result = check(tree, data)
@@ -38,6 +39,7 @@ def test_a_good_fit_is_trusted(good):
     assert "reproduces the labels" in repr(result)
 
 
+@pytest.mark.slow
 def test_convergence_is_that_of_arviz_on_the_same_draws(good):
     from arviz_stats.base import array_stats
 
@@ -106,6 +108,7 @@ def test_the_run_tells_on_itself(good, attrs, name, words):
     assert finding(result, name)["sentence"] in result.sentences
 
 
+@pytest.mark.slow
 def test_divergences_are_counted(good):
     data, tree = good
     bad = tree.copy(deep=True)
@@ -142,6 +145,7 @@ def test_no_overlap_must_not_be_used(make):
     assert ("overlap", "none") in {(each.code, each.state) for each in result.findings}
 
 
+@pytest.mark.slow
 def test_groups_without_common_items_are_named(make):
     item = np.repeat(np.arange(100), 3)
     coder = np.tile(np.arange(3), 100) + 3 * (item >= 50)
@@ -202,6 +206,7 @@ def test_swapped_labels_are_a_signal(make):
     assert finding(check(tree, data), "signal")["ok"]
 
 
+@pytest.mark.slow
 def test_random_labels_give_no_signal_whatever_the_posterior_says(make):
     import annomodels as am
     from annomodels.summaries.draws import thinned
@@ -220,6 +225,7 @@ def test_random_labels_give_no_signal_whatever_the_posterior_says(make):
     assert set(coders(tree, data).table["kind"]) == {"not enough evidence"}
 
 
+@pytest.mark.slow
 def test_known_truth_lights_the_third_lamp(good, make):
     from annomodels.summaries.trust.checks import tested_on
 
@@ -261,6 +267,7 @@ def test_one_fault_has_one_sentence_and_its_symptoms_stay_in_the_table():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "asked"), [(60, True), (40, False)])
 def test_labels_that_never_differ_need_review(make, size, asked):
     import annomodels as am

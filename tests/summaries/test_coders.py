@@ -114,6 +114,7 @@ def test_blocks_and_thinning_do_not_change_the_result(make):
     np.testing.assert_allclose(some.over_use, every.over_use[::4])
 
 
+@pytest.mark.slow
 def test_spammers_and_adversaries_are_found(crowd):
     world, tree = crowd
     table = coders(tree, world.data).table
@@ -127,6 +128,7 @@ def test_spammers_and_adversaries_are_found(crowd):
     assert inside.sum() >= 5
 
 
+@pytest.mark.slow
 def test_biased_coder_is_informative_but_named(make):
     world = make.world(n_items=400, n_coders=6, per_item=5, accuracy=0.85)
     confusion = world.confusion.copy()
@@ -172,6 +174,7 @@ def test_em_gives_point_values_and_says_so(make):
     assert set(table["kind"]) <= set(KINDS)
 
 
+@pytest.mark.slow
 def test_no_target_no_probability(crowd):
     world, tree = crowd
     assert coders(tree, world.data).table["p_below_target"].isna().all()

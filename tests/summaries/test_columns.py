@@ -65,6 +65,7 @@ def test_only_columns_that_need_it_are_explained() -> None:
     assert "90 %" in explained(["low"], 90)[0]
 
 
+@pytest.mark.slow
 def test_headings_of_columns_are_written_in_one_file() -> None:
     """A heading that is declared for a name is not written again beside that name."""
     folder = Path(annomodels.__file__).parent

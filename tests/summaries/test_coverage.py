@@ -49,6 +49,7 @@ def test_one_draw_gives_a_curve_without_a_band():
     assert np.isfinite(found.table["accuracy"].iloc[0])
 
 
+@pytest.mark.slow
 def test_calibration_counts_what_is_right_in_each_bin(fit):
     p = fit.tree["truth"]["p_truth"].values
     best = p.argmax(axis=1)
@@ -64,6 +65,7 @@ def test_calibration_counts_what_is_right_in_each_bin(fit):
     assert last["share_low"] < 0.5 < last["share_high"]
 
 
+@pytest.mark.slow
 def test_truth_that_the_fit_was_told_cannot_test_it(fit):
     known = {fit.data.items[0]: fit.data.labels[0]}
     told = fit.data.with_truth(known)

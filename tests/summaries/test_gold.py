@@ -84,6 +84,7 @@ def test_exact_zeros_of_em_give_finite_reasons(make):
     assert "nan" not in why
 
 
+@pytest.mark.slow
 def test_threshold_sets_the_state_only(crowd):
     world, tree = crowd
     low, high = (gold(tree, world.data, threshold=limit).table for limit in (0.5, 0.999))
@@ -94,6 +95,7 @@ def test_threshold_sets_the_state_only(crowd):
         gold(tree, world.data, threshold=1.5)
 
 
+@pytest.mark.slow
 def test_gold_beats_the_vote_and_knows_how_often_it_errs(crowd):
     world, tree = crowd
     table = gold(tree, world.data).table

@@ -14,6 +14,7 @@ def predictive(tree, data):
     return aspects(tree, data)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("summary", [gold, coders, items, predictive])
 def test_row_order_does_not_matter(make, summary):
     world = make.world(n_items=80, n_coders=6, per_item=4)
@@ -27,6 +28,7 @@ def test_row_order_does_not_matter(make, summary):
         np.testing.assert_array_equal(tables[0][column], tables[1][column])
 
 
+@pytest.mark.slow
 def test_names_of_labels_in_another_order_give_the_same_gold(make):
     """The classes are swapped together with their parameters: nothing else may change."""
     world = make.world(n_items=80, n_coders=6, per_item=4, n_labels=3, prevalence=[0.5, 0.3, 0.2])

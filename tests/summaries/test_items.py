@@ -87,6 +87,7 @@ def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):
     assert contested > 0.84
 
 
+@pytest.mark.slow
 def test_careless_dissent_is_not_contested(make):
     """Three spammers against three good coders: hard, but settled, and the reason says why."""
     accuracy = np.array([0.95, 0.95, 0.95, 0.5, 0.5, 0.5])
@@ -102,6 +103,7 @@ def test_careless_dissent_is_not_contested(make):
     assert "less reliable coders" in row["reason"]
 
 
+@pytest.mark.slow
 def test_states_reasons_and_notes_go_together(make):
     data, _ = ambiguous_world(make, 7, 4)
     found = items(make.gibbs(data, draws=100), data)

@@ -141,6 +141,7 @@ def test_what_is_significant_must_also_matter(make, ratio, warned):
     assert (finding.said in found.sentences) is warned
 
 
+@pytest.mark.slow
 def test_many_coders_raise_no_false_alarm(rng):
     """The p-value of the worst of 100 entries is uniform, not that of one entry alone."""
     seen = rng.normal(size=(2000, 100))

@@ -87,6 +87,7 @@ def apart(make):
     return world.data, tree
 
 
+@pytest.mark.slow
 def test_chains_that_differ_in_a_coder_only_do_not_forbid_the_result(apart):
     data, tree = apart
     found = check(tree, data)
@@ -175,6 +176,7 @@ def test_a_long_rating_scale_asks_for_an_audit(points, shuffled, tested, verdict
     assert judged(found, "").verdict == verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["stack", "dawid-skene"])
 def test_a_long_rating_scale_is_named_before_and_after_a_fit_of_the_default(model):
     data = near_misses(LONG_SCALE)
@@ -197,6 +199,7 @@ def test_few_different_labels_or_a_declared_order_are_taken_at_their_word():
     assert scale_of(ordinal).severity
 
 
+@pytest.mark.slow
 def test_a_scan_finds_the_same_rating_scale(tmp_path):
     data = near_misses(LONG_SCALE)
     data.to_frame().to_csv(tmp_path / "labels.csv", index=False)
