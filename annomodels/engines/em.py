@@ -29,7 +29,7 @@ from annomodels.engines.starts import (
 )
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
-from annomodels.models.answering import Answering
+from annomodels.models.answering import uses_unanswered
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
@@ -55,7 +55,7 @@ def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Setti
     clock = Clock(settings.time_limit)
     codes = None
     if isinstance(data, Annotations):
-        codes = encode(data, shared=model.shared, unanswered=isinstance(model, Answering))
+        codes = encode(data, shared=model.shared, unanswered=uses_unanswered(model))
     # a single local part is processed in this thread
     here = "threads" if codes is None or settings.partitions or _parts(codes) > 1 else None
     crew = team(settings.executor or here, settings.threads)

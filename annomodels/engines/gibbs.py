@@ -23,7 +23,7 @@ from annomodels.engines.run import Run, room_for
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.starts import chain_starts
 from annomodels.errors import NotApplicable, Option
-from annomodels.models.answering import Answering
+from annomodels.models.answering import uses_unanswered
 from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
@@ -62,7 +62,7 @@ def source_of(
         from annomodels.engines.source.disk import opened
 
         return opened(data, model)
-    unanswered = isinstance(model, Answering)
+    unanswered = uses_unanswered(model)
     codes = encode(data, shared=model.shared, collapse=False, unanswered=unanswered)
     parts = _spare(codes, settings)
     if settings.executor is not None and settings.partitions is None:

@@ -255,6 +255,11 @@ def answers_of(model: Model) -> Model:
     return model.base if isinstance(model, Answering) else model
 
 
+def uses_unanswered(model: Model) -> bool:
+    """Return True if a model learns from labels that are no classes."""
+    return isinstance(model, Answering)
+
+
 def result_draws(model: Model, posterior: dict[str, Floats]) -> dict[str, Floats]:
     """Convert the draws of an engine, [chain, draw, ...], to the draws of a result."""
     return model.result_draws(posterior) if isinstance(model, Answering) else posterior

@@ -10,7 +10,7 @@ from annomodels.data.schema import RawResult, conform, data_of
 from annomodels.engines.em import expect
 from annomodels.engines.given import state_of
 from annomodels.models import resolve
-from annomodels.models.answering import MEAN, SPREAD, Answering, result_draws
+from annomodels.models.answering import MEAN, RATES, SPREAD, Answering, result_draws
 from annomodels.models.encoded import encode
 from annomodels.priors import LogNormal
 from tests.models.densities import built, evaluate
@@ -74,6 +74,17 @@ def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
     _, _, p, found = expect(codes, state)
     assert found == pytest.approx(total, rel=1e-12)
     np.testing.assert_allclose(p[codes.inverse], p_truth, atol=1e-12)
+
+
+def test_rows_of_coders_who_hardly_ever_answer_are_kept(rng):
+    model = Answering(resolve("dawid-skene"), ("dk", "skip"))
+    rows = rng.dirichlet(np.ones(3), (2, 3))
+    values = {"prevalence": np.full(3, 1 / 3), "confusion": rows, SPREAD: np.ones((2, 3))}
+    values[MEAN], values[RATES] = np.full((2, 3, 2), 0.5), np.full((2, 2, 3, 2), (1e-300, 1.0))
+    drawn = {n: v[None, None].astype(np.float32) for n, v in model.result_values(values).items()}
+    found = result_draws(model, drawn)
+    np.testing.assert_allclose(found["confusion"][0, 0], rows, rtol=1e-5)
+    np.testing.assert_allclose(found["no_answer"][0, 0, ..., 0], 1.0)
 
 
 @pytest.mark.few("hierarchical")

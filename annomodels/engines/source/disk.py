@@ -21,7 +21,7 @@ from annomodels.data.names import label_text
 from annomodels.engines.source.blocks import items_path
 from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.engines.source.partition import ItemSource, Partition
-from annomodels.models.answering import Answering
+from annomodels.models.answering import uses_unanswered
 from annomodels.models.base import Model
 from annomodels.types import Floats, Ints
 
@@ -156,7 +156,7 @@ def opened(data: LabelsOnDisk, model: Model) -> ItemSource:
     labels = tuple(label_text(name) for name in data.labels)
     write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
     scratch = str(keeper.folder / "scratch")
-    source = data.sources(model.shared, scratch, isinstance(model, Answering))
+    source = data.sources(model.shared, scratch, uses_unanswered(model))
     return replace(source, output=TruthFolder(write, keeper))
 
 
