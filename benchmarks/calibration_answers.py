@@ -27,7 +27,7 @@ from annomodels.models import resolve
 from annomodels.models.answering import Answering, result_draws
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.encoded import encode, expanded
+from annomodels.models.encoded import encode
 
 # few draws far apart: iterations are what takes time
 RANKS, WARMUP, THIN = 19, 300, 40
@@ -39,7 +39,7 @@ def answering(name: str) -> Answering:
     """Put rates of no answer around a model."""
     base = resolve(name)
     assert isinstance(base, ConjugateModel)
-    return Answering(base, coders=CODERS)
+    return Answering(base)
 
 
 def simulate(
@@ -75,7 +75,7 @@ def result_of(model: Answering, drawn: dict[str, Floats]) -> dict[str, Floats]:
 
 def sample(model: Answering, data: am.Annotations, seed: int) -> dict[str, Floats]:
     """Give thinned draws of one chain that begins as the first chain of a fit does."""
-    codes = encode(expanded(data), collapse=False)
+    codes = encode(data, collapse=False, unanswered=True)
     start: State = state_from_shares(model, codes, vote_shares(codes))
     chain = Chain(model, codes.volume, start, seed, False)
     block, first = OpenBlock(cut(codes, 1).partitions[0], alone=True), WARMUP + -WARMUP % THIN

@@ -52,7 +52,7 @@ def crowd(labels: int, coders: int, seed: int) -> Any:
     starts = np.arange(items + 1, dtype=np.int64) * per
     none = np.full(items, -1, dtype=np.int32)
     return Encoded(
-        starts, row, label, none, np.ones(items), np.arange(items), coders, classes
+        starts, row, label, none, np.ones(items), np.arange(items), coders, classes, classes
     )  # fmt: skip
 
 

@@ -47,10 +47,10 @@ class Chain:
         self.single = False  # whether to store draws in single precision
 
     @property
-    def kept_rows(self) -> int:
-        """Number of confusion matrices stored per draw."""
+    def kept_cells(self) -> int:
+        """Size of the confusion matrices stored per draw."""
         # with item states, matrices of true and of perceived classes are stored
-        return len(self.state.log_confusion) * (1 if self.own is None else 2)
+        return self.state.log_confusion.size * (1 if self.own is None else 2)
 
     def room(self, draws: int, single: bool) -> DrawStore:
         """Allocate a store for draws."""

@@ -29,6 +29,7 @@ from annomodels.engines.starts import (
 )
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
+from annomodels.models.answering import uses_unanswered
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
@@ -52,7 +53,9 @@ class Mode(Ascent):
 def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Settings) -> RawResult:
     """Climb from the votes and from random starts, and return the best mode."""
     clock = Clock(settings.time_limit)
-    codes = encode(data, shared=model.shared) if isinstance(data, Annotations) else None
+    codes = None
+    if isinstance(data, Annotations):
+        codes = encode(data, shared=model.shared, unanswered=uses_unanswered(model))
     # a single local part is processed in this thread
     here = "threads" if codes is None or settings.partitions or _parts(codes) > 1 else None
     crew = team(settings.executor or here, settings.threads)

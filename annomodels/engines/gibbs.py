@@ -23,6 +23,7 @@ from annomodels.engines.run import Run, room_for
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.starts import chain_starts
 from annomodels.errors import NotApplicable, Option
+from annomodels.models.answering import uses_unanswered
 from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
@@ -61,10 +62,11 @@ def source_of(
         from annomodels.engines.source.disk import opened
 
         return opened(data, model)
-    codes = encode(data, shared=model.shared, collapse=False)
+    unanswered = uses_unanswered(model)
+    codes = encode(data, shared=model.shared, collapse=False, unanswered=unanswered)
     parts = _spare(codes, settings)
     if settings.executor is not None and settings.partitions is None:
-        parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
+        parts = crew.parts(len(codes.row), codes.n_rows * codes.n_codes * codes.n_labels)
     from annomodels.engines.source.partition import cut
 
     return cut(codes, parts)
@@ -102,7 +104,7 @@ def sample(
             run_ = Run(model, spread, settings, pool, begun.states, relabel)
             run_.census = begun.modes
             settings.tell("compiling", 0.0)
-            draws, single = room_for(run_.chains[0].kept_rows, source.n_labels, settings)
+            draws, single = room_for(run_.chains[0].kept_cells, settings)
             run_.begin(single)
             # preloaded for the result, while sampling leaves the interpreter idle
             Thread(target=import_module, args=("xarray",), daemon=True).start()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.mixing import mixing
-from annomodels.models.answering import of_coders, result_draws
+from annomodels.models.answering import result_draws
 from annomodels.models.base import State
 from annomodels.models.parameters import busiest_coders, watched_draws
 from annomodels.types import AnyArray, Floats, Ints
@@ -97,8 +97,7 @@ class Trace:
 
     def __init__(self, model: ConjugateModel, volume: Floats, relabel: bool, room: int) -> None:
         self.model, self.relabel, self.room = model, relabel, room
-        self.coders = busiest_coders(of_coders(model, volume))
-        self.rows = model.rows_of(self.coders, len(volume))
+        self.rows = busiest_coders(volume)
         self.volume = volume[self.rows]
         self.values: Floats = np.empty((0, 0))
         self.n = 0
@@ -122,7 +121,7 @@ def watched_of(model: Model, posterior: dict[str, AnyArray], volume: Floats) -> 
     """Return the draws [chain, draw, column] of the monitored parameters."""
     shown = result_draws(model, posterior)
     declared = model.parameters(shown["prevalence"].shape[-1])
-    return watched_draws(declared, shown, of_coders(model, volume))
+    return watched_draws(declared, shown, volume)
 
 
 def traced(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:
@@ -136,7 +135,8 @@ def traced(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:
 
 def joint_table(state: State, volume: Floats) -> Floats:
     """Return P(truth, label) of a label chosen at random, shape [truth, label]."""
-    rows = np.tensordot(volume, np.exp(state.log_confusion), axes=1)
+    votes = np.exp(state.log_confusion[:, : len(state.log_prevalence)])
+    rows = np.tensordot(volume, votes, axes=1)
     return np.asarray((rows * np.exp(state.log_prevalence)).T)
 
 

@@ -46,9 +46,9 @@ FEWEST_DRAWS = 100
 BEHIND, BEHIND_SPREADS = 30.0, 5.0
 
 
-def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]:
+def room_for(n_cells: int, settings: Settings) -> tuple[int, bool]:
     """Return the number of draws that a chain stores, and whether in single precision."""
-    bytes_per_draw = n_rows * n_labels * n_labels * 8 * settings.chains
+    bytes_per_draw = n_cells * 8 * settings.chains
     if bytes_per_draw * settings.draws <= settings.memory:
         return settings.draws, False
     most = int(settings.memory / (bytes_per_draw / 2))

@@ -225,7 +225,7 @@ class _Coders:
         n_rows, k = source.n_rows, source.n_labels
         size = source.n_annotations, n_rows, k
         most = math.ceil(stack.share_of_draws(*size) * settings.draws)
-        self.draws, self.single = room_for(n_rows, k, replace(settings, draws=most))
+        self.draws, self.single = room_for(n_rows * k * k, replace(settings, draws=most))
         self.at_once = max(1, min(AT_ONCE, BYTES_AT_ONCE // (8 * n_rows * k * k)))
 
     def given(self, of_items: ItemFields) -> RawResult:

@@ -52,10 +52,8 @@ def vote_shares(codes: Encoded) -> Floats:
     """Return vote shares, 1 for a known truth, shape [pattern, truth]."""
     k = codes.n_labels
     pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
-    cell = pattern * k + codes.label
-    if codes.n_silent:
-        cell = cell[codes.row < codes.n_rows - codes.n_silent]
-    flat = np.bincount(cell, minlength=codes.n_patterns * k)
+    vote = codes.label < k
+    flat = np.bincount((pattern * k + codes.label)[vote], minlength=codes.n_patterns * k)
     votes = flat.reshape(codes.n_patterns, k).astype(float)
     shares = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1.0)
     return clamp(shares, codes)
@@ -107,19 +105,20 @@ def soft_counts(parts: Parts, shares_of: Way) -> SoftCounts:
     for number, codes in enumerate(parts()):
         k = codes.n_labels
         if not number:
-            counts, sizes = np.zeros((codes.n_rows * k, k)), np.zeros((1, k))
+            counts, sizes = np.zeros((codes.n_rows, codes.n_codes, k)), np.zeros((1, k))
+        cells = counts.reshape(-1, k)
         weighted = shares_of(codes) * codes.weight[:, None]
         pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
         cell = codes.cell.astype(np.int64)
         if number:  # continue the sums as in a single part
-            cell = np.concatenate([np.arange(len(counts)), cell])
+            cell = np.concatenate([np.arange(len(cells)), cell])
         for truth in range(k):
             values = weighted[pattern, truth]
             if number:
-                values = np.concatenate([counts[:, truth], values])
-            counts[:, truth] = np.bincount(cell, values, minlength=len(counts))
+                values = np.concatenate([cells[:, truth], values])
+            cells[:, truth] = np.bincount(cell, values, minlength=len(cells))
         sizes = np.concatenate([sizes, weighted]).sum(axis=0, keepdims=True)
-    return counts.reshape(-1, *[sizes.shape[1]] * 2), sizes[0]
+    return counts, sizes[0]
 
 
 def mixed(one: SoftCounts, other: SoftCounts, weight: float) -> SoftCounts:

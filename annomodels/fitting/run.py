@@ -18,7 +18,7 @@ from annomodels.io.span_builder import Spans
 from annomodels.models.answering import answers_of, result_draws
 from annomodels.models.base import Model, is_proper
 from annomodels.models.catalog import is_stack, require_suited, resolve, streamable, with_no_answers
-from annomodels.models.encoded import expanded, require_learnable
+from annomodels.models.encoded import require_learnable
 from annomodels.progress import Progress, reporting
 from annomodels.spans.fit import SpanFit, fit_spans
 from annomodels.spans.model import SpanModel
@@ -185,8 +185,6 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
     # a stack ignores answers of "don't know"
     whole = silent and not is_stack(fitted)
     fitted = with_no_answers(fitted, named) if whole else answers_of(fitted)
-    asked = answers_of(fitted) is not fitted
-    seen = expanded(read) if asked and isinstance(read, Annotations) else read
     run = runner(name, "stack" if is_stack(fitted) else fitted.truth)
     Interrupts.forget()
     late = Interrupts(False)
@@ -198,7 +196,7 @@ def fit(  # type: ignore[misc]  # the options of both are those that are named h
 
     with late:
         with reporting(progress) as tell:
-            result = run(fitted, seen, replace(settings, progress=told))
+            result = run(fitted, read, replace(settings, progress=told))
         late.start()  # from here on, an interrupt keeps the draws
         found = _fit_of(read, named, fitted, settings, result)
     if late.noted:

@@ -1,8 +1,7 @@
 """Coders who may give no answer: rates of no answer by class, in addition to answers."""
 
-# Matrices 0 to J - 1 are those of the coders' answers. J more matrices follow for each kind of no
-# answer, with two labels in use: 1 if the coder gave it and 0 if not, given that the coder gave
-# none of the kinds before it.
+# Labels K to K + M - 1 of a coder are the kinds of no answer. The rate of a kind is its probability
+# given that the coder gave none of the kinds before it.
 
 from __future__ import annotations
 
@@ -23,34 +22,36 @@ class AnsweringSource(NamedTuple):
     """Source of the rows of answers, and the populations of the rates of no answer."""
 
     # mean [kind, truth, 2], concentration [kind, truth]; anchor [truth, 2] has the pseudo-counts of
-    # the mean, scale the coefficients of the log prior density of the concentration
+    # the mean, scale the coefficients of the log prior density of the concentration; least is the
+    # smallest log probability of any answer
 
     inner: Any
     mean: Array
     concentration: Array
     anchor: Array
     scale: Array
+    least: float
 
 
 def draw_answering(
     source: AnsweringSource, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
     """Draw rows of answers from the inner source, then the rates of no answer."""
-    inner, mean, concentration, anchor, scale = source
-    n_kinds, n_classes = concentration.shape
-    n = len(logc) // (n_kinds + 1)
-    draw_rows(inner, counts[:n], prior, key, iteration, logc[:n])
+    inner, mean, concentration, anchor, scale, least = source
+    n, (n_kinds, n_classes) = len(logc), concentration.shape
+    answers = np.empty((n, n_classes, n_classes))
+    classes = np.ascontiguousarray(counts[:, :n_classes])
+    draw_rows(inner, classes, prior, key, iteration, answers)
     state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
     shape, row = np.empty(2), np.empty(2)
-    # population steps need complete tables, and these rows use only two labels
+    # labels of later kinds and classes, and of a kind
     two = np.empty((n, 2, n_classes), dtype=np.int64)
+    left = np.zeros((n, n_classes))  # log probability of later kinds and classes
     everybody = np.zeros(n, dtype=np.int64)
     for kind in range(n_kinds):
-        first = n * (kind + 1)
-        for j in range(n):
-            for label in range(2):
-                for k in range(n_classes):
-                    two[j, label, k] = int(counts[first + j, label, k])
+        code = n_classes + kind
+        two[:, 0] = classes.sum(axis=1) + counts[:, code + 1 :].sum(axis=1)
+        two[:, 1] = counts[:, code]
         stream = mix(np.uint64(key) ^ (APART + np.uint64(kind)))
         draw_population(
             two,
@@ -67,12 +68,15 @@ def draw_answering(
         for j in range(n):
             state[0] = address(stream, iteration, CONFUSION, j)
             for k in range(n_classes):
-                for label in range(2):
-                    pseudo = concentration[kind, k] * mean[kind, k, label]
-                    shape[label] = pseudo + two[j, label, k]
+                for said in range(2):
+                    shape[said] = concentration[kind, k] * mean[kind, k, said] + two[j, said, k]
                 log_dirichlet(state, pair, shape, row)
-                for label in range(2):
-                    logc[first + j, label, k] = row[label]
+                logc[j, code, k] = left[j, k] + row[1]
+                left[j, k] += row[0]
+    for j in range(n):
+        for label in range(n_classes):
+            for k in range(n_classes):
+                logc[j, label, k] = answers[j, label, k] + max(left[j, k], least)
 
 
 def keep_answering(source: AnsweringSource, n: int, order: Array, kept: tuple[Any, ...]) -> None:

@@ -66,12 +66,12 @@ def iterate(
     # their sums and sums of squares over batches, and entropy sums. book contains the numbers of
     # stored and relabeled draws, and the length of a batch. kept stores draws of prevalence and
     # confusion, the log likelihood and the log density.
-    n_rows, n_classes = len(counts), len(log_prevalence)
+    n_rows, n_labels, n_classes = counts.shape
     batch, p_sum, p_square, entropy = sums
     # control returns to Python only if labels may have switched; all else runs in one call, without
     # the interpreter lock
     identity = np.arange(n_classes)
-    share, table = np.empty(n_classes), np.empty((n_rows * n_classes, n_classes))
+    share, table = np.empty(n_classes), np.empty((n_rows * n_labels, n_classes))
     logs, cells = (log_prevalence, logc.reshape(-1, n_classes)), counts.reshape(-1, n_classes)
     none, nothing = np.empty((1, 0), dtype=np.int64), np.empty((0, 0))
     for iteration in range(first, end):
@@ -82,7 +82,7 @@ def iterate(
                 return iteration
             places = order
         for j in range(n_rows):
-            for label in range(n_classes):
+            for label in range(n_labels):
                 for k in range(n_classes):
                     counts[j, label, k] = 0
         for k in range(n_classes):

@@ -312,7 +312,7 @@ def soft(
 ) -> tuple[Array, Array, Array, float]:
     """Compute expected counts, sizes, class probabilities (if `items`) and log likelihood."""
     k, n_items = len(given[0]), len(weight)
-    counts, sizes = np.zeros((n_rows * k, k)), np.zeros(k)
+    counts, sizes = np.zeros(given[1].shape), np.zeros(k)
     p_truth = np.empty((n_items if items else 0, k))
     found = soft_pass(tuple(arrays), weight, *given, counts, sizes, p_truth)
-    return counts.reshape(n_rows, k, k), sizes, p_truth, float(found)
+    return counts.reshape(n_rows, -1, k), sizes, p_truth, float(found)

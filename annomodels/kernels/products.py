@@ -173,21 +173,22 @@ def entropy_of(p: Array) -> float:
 def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
     """Return True if the diagonal of P(truth, label) leads in all rows or in all columns."""
     # Then no other assignment of the classes has more right labels. volume [row] is the proportion
-    # of the labels from each matrix; logc is [row, label, truth].
-    n_rows, n_labels, n_classes = logc.shape
-    table = np.empty((n_classes, n_labels))
+    # of the labels from each matrix; logc is [row, label, truth]. Labels that are no classes are
+    # never right.
+    n_rows, _, n_classes = logc.shape
+    table = np.empty((n_classes, n_classes))
     for k in range(n_classes):
-        for label in range(n_labels):
+        for label in range(n_classes):
             table[k, label] = 0.0
     for j in range(n_rows):
-        for label in range(n_labels):
+        for label in range(n_classes):
             for k in range(n_classes):
                 table[k, label] += volume[j] * math.exp(logc[j, label, k] + log_prevalence[k])
     # Sufficient, not necessary: an assignment takes one cell of each row and each column, so none
     # beats the diagonal if every row, or every column, has its largest cell there.
     in_rows, in_columns = True, True
     for k in range(n_classes):
-        for label in range(n_labels):
+        for label in range(n_classes):
             in_rows = in_rows and table[k, k] >= table[k, label]
             in_columns = in_columns and table[label, label] >= table[k, label]
     return in_rows or in_columns

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model, State
-from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.encoded import Encoded
+from annomodels.models.conjugate import ConjugateModel, log_shares
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.parameters import Parameter, Variables
+from annomodels.models.parameters import Known, Parameter, Variables
+from annomodels.models.states import SMALLEST
 from annomodels.priors import Beta, Dirichlet, LogNormal
 from annomodels.priors.distributions import DirichletRows
-from annomodels.types import AnyArray, Floats, Ints, Places, PyMCModel, TensorLike
+from annomodels.types import AnyArray, Floats, Places, TensorLike
 
 if TYPE_CHECKING:
     from annomodels.kernels import answering
 
 MEAN, SPREAD, RATES = "answering", "answering_concentration", "answers"
-LEAST = float(np.log(np.finfo(float).tiny))  # log probability of an impossible label
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,6 @@ class Answering(ConjugateModel):
         Prior of the coders' mean rates, the same for each class and kind.
     concentration
         Prior of the concentration of the coders around the mean rates, in pseudo-labels.
-    coders
-        Number of coders; set by :meth:`with_data`.
 
     References
     ----------
@@ -75,7 +73,6 @@ class Answering(ConjugateModel):
     kinds: tuple[str, ...] = ("don't know",)
     rate: Beta = field(default_factory=lambda: Beta(1.0, 9.0))
     concentration: LogNormal = field(default_factory=lambda: LogNormal(10.0, 1.0))
-    coders: int = 0
 
     @property
     def prevalence(self) -> Dirichlet:  # type: ignore[override]
@@ -94,7 +91,7 @@ class Answering(ConjugateModel):
 
     def with_data(self, data: Annotations) -> Self:
         kinds = tuple(str(name) for name in data.dont_know)
-        return replace(self, base=self.base.with_data(data), kinds=kinds, coders=data.n_coders)
+        return replace(self, base=self.base.with_data(data), kinds=kinds)
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         return {"dont_know": list(self.kinds), "said": ["no", "yes"], **self.base.coords(labels)}
@@ -124,36 +121,23 @@ class Answering(ConjugateModel):
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         return (self.base.draw_places(held, spare), held[MEAN], held[SPREAD])
 
-    def n_coders(self, n_rows: int) -> int:
-        """Return the number of coders, given the number of rows."""
-        return n_rows // (len(self.kinds) + 1)
-
-    def rows_of(self, coders: Ints, n_rows: int) -> Ints:
-        first = np.arange(len(self.kinds) + 1) * self.n_coders(n_rows)
-        return np.asarray((first[:, None] + coders).ravel())
-
     # -- parts -----------------------------------------------------------------------------------
 
-    def _rows(self, state: State) -> int:
-        return self.n_coders(len(state.log_confusion))
-
     def of_answers(self, state: State) -> State:
-        """Return the state of the answer model, as views."""
-        mine = state.log_confusion[: self._rows(state)]
-        return State(state.log_prevalence, mine, state.population)
+        """Return the state of the answer model, with the population as views."""
+        answers = state.log_confusion[:, : len(state.log_prevalence)]
+        return State(state.log_prevalence, log_shares(answers, 1), state.population)
 
-    def _rates(self, rows: Floats) -> Floats:
-        """Return the rates [kind, coder, truth, said] in rows [row, label, truth]."""
-        n = len(rows) // (len(self.kinds) + 1)
-        parts = rows[n:].reshape(len(self.kinds), n, *rows.shape[1:])
-        return np.moveaxis(parts[:, :, :2], 2, 3)
-
-    def _together(self, answers: Floats, log_rates: Floats) -> Floats:
-        """Join answers and rates [kind, coder, truth, said] into rows [row, label, truth]."""
-        n, k, _ = answers.shape
-        rest = np.full((len(self.kinds), n, k, k), LEAST)
-        rest[:, :, :2] = np.moveaxis(log_rates, 3, 2)
-        return np.ascontiguousarray(np.concatenate([answers, rest.reshape(-1, k, k)]))
+    def _joined(self, answers: TensorLike, rates: TensorLike, xp: ModuleType = np) -> TensorLike:
+        """Join log P(class | answer) [coder, truth, label] and log rates to rows of all labels."""
+        left: TensorLike = np.zeros(1)
+        kinds = []
+        for m in range(len(self.kinds)):
+            kinds.append(left + rates[m, ..., 1:])
+            left = left + rates[m, ..., :1]
+        # a coder who hardly ever answers keeps rows of answers
+        left = xp.maximum(left, np.log(SMALLEST))
+        return xp.concatenate([answers + left, *kinds], axis=-1)
 
     def _anchor(self, n_classes: int) -> Floats:
         """Return the pseudo-counts of the mean rates, shape [truth, said]."""
@@ -171,88 +155,77 @@ class Answering(ConjugateModel):
         return answering.AnsweringSource(
             self.base.source(self.of_answers(state)), held[MEAN], held[SPREAD],
             self._anchor(len(state.log_prevalence)), np.array(self.concentration.coefficients()),
+            np.log(SMALLEST),
         )  # fmt: skip
 
     def log_prior(self, values: dict[str, Floats]) -> Floats:
-        rows = values["confusion"]
-        n, k = self.n_coders(rows.shape[1]), rows.shape[-1]
-        rates = rows[:, n:].reshape(len(rows), len(self.kinds), n, k, k)[..., :2]
-        return super().log_prior({**values, "confusion": rows[:, :n], RATES: rates})
+        answers, rates = _parts(values["confusion"])
+        return super().log_prior({**values, "confusion": answers, RATES: rates})
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         from annomodels.models.population import population_mode
 
-        k, said = len(sizes), self._rates(np.asarray(counts, dtype=float))
+        k, said = len(sizes), _said(_rows(counts))
         anchor, scale = self._anchor(k), self.concentration
         parts = [population_mode(np.moveaxis(n, 2, 1), anchor, scale) for n in said]
         mean, concentration = (np.stack(values) for values in zip(*parts, strict=True))
-        n = len(counts) // (len(self.kinds) + 1)
         held = {MEAN: mean, SPREAD: concentration}
-        return self._at_mode(self.base.start(counts[:n], sizes), said, held)
+        return self._at_mode(self.base.start(counts[:, :k], sizes), said, held)
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
-        n = self._rows(state)
-        answers = self.base.maximise(counts[:n], sizes, self.of_answers(state))
+        answers = self.base.maximise(counts[:, : len(sizes)], sizes, self.of_answers(state))
         held = {name: state.population[name] for name in (MEAN, SPREAD)}
-        return self._at_mode(answers, self._rates(counts), held)
+        return self._at_mode(answers, _said(_rows(counts)), held)
 
     def _at_mode(self, answers: State, said: Floats, held: dict[str, Floats]) -> State:
         total = said + (held[SPREAD][:, :, None] * held[MEAN])[:, None]
         log_rates = np.log(total / total.sum(axis=-1, keepdims=True))
-        rows = self._together(answers.log_confusion, log_rates)
-        return State(answers.log_prevalence, rows, {**answers.population, **held})
+        rows = _rows(self._joined(_rows(answers.log_confusion), log_rates))
+        population = {**answers.population, **held}
+        return State(answers.log_prevalence, np.ascontiguousarray(rows), population)
 
     def log_penalty(self, state: State) -> float:
         held = state.population
         pseudo = (held[SPREAD][:, :, None] * held[MEAN])[:, None]
-        rates = float((pseudo * self._rates(state.log_confusion)).sum())
-        return self.base.log_penalty(self.of_answers(state)) + rates
+        with np.errstate(divide="ignore", invalid="ignore"):  # EM rejects a leap that is too long
+            _, rates = _parts(_rows(np.exp(state.log_confusion)))
+            of_rates = float((pseudo * np.log(rates)).sum())
+        return self.base.log_penalty(self.of_answers(state)) + of_rates
 
     def log_evidence(
         self, counts: Floats, sizes: Floats, log_likelihood: float, state: State
     ) -> float:
         """Estimate the log mass of a mode; the rates contribute only their log prior."""
-        n, answers = self._rows(state), self.of_answers(state)
+        answers = self.of_answers(state)
         rates = self.log_penalty(state) - self.base.log_penalty(answers)
-        return self.base.log_evidence(counts[:n], sizes, log_likelihood, answers) + rates
+        classes = counts[:, : len(sizes)]
+        return self.base.log_evidence(classes, sizes, log_likelihood, answers) + rates
 
     def kept_values(self, state: State) -> dict[str, Floats]:
-        """Return the values that engines keep, with rows of answers and rates as one variable."""
-        rows = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))
+        """Return the values that engines keep, with rows of all labels."""
         return {
             **self.base.kept_values(self.of_answers(state)),
             **state.population,
-            "confusion": rows,
+            "confusion": _rows(np.exp(state.log_confusion)),
         }
 
     # -- PyMC ------------------------------------------------------------------------------------
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
-        n = codes.n_rows // (len(self.kinds) + 1)
-        return super().build(codes, {**coords, "coder": list(coords["coder"][:n])})
-
     def log_rows(self, v: Variables) -> TensorLike:
-        """Return the log rows [row, truth, label] of answers, then of rates."""
-        k = v.n_labels
-        rates = v.xp.reshape(v.xp.log(v[RATES]), (-1, k, 2))
-        if k > 2:  # impossible labels of a row of rates
-            never = v.xp.zeros_like(rates[..., :1]) + np.full(k - 2, LEAST)
-            rates = v.xp.concatenate([rates, never], axis=2)
-        return v.xp.concatenate([self.base.log_rows(v), rates], axis=0)
+        """Return the log rows [coder, truth, label] of all labels."""
+        return self._joined(self.base.log_rows(v), v.xp.log(v[RATES]), v.xp)
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
-        rates = np.exp(self._rates(state.log_confusion))
+        _, rates = _parts(_rows(np.exp(state.log_confusion)))
         return {**state.population, **self.base.pymc_start(self.of_answers(state)), RATES: rates}
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Convert one draw of the PyMC variables to the format of all engines."""
-        out = dict(values)
-        rates, answers = out.pop(RATES), out["confusion"]
-        k = answers.shape[-1]
-        rest = np.zeros((rates.shape[0] * rates.shape[1], k, k))
-        rest[..., :2] = rates.reshape(-1, k, 2)
-        out["confusion"] = np.concatenate([answers, rest])
-        return out
+        k = len(values["prevalence"])
+        with np.errstate(divide="ignore"):  # log of zero probabilities
+            rows = np.exp(self.log_rows(Known(self.variables(k), k, values)))
+        others = {name: value for name, value in values.items() if name != RATES}
+        return {**others, "confusion": rows}
 
     def result_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
         """Return the variables of a result, with separate rows of answers."""
@@ -260,11 +233,12 @@ class Answering(ConjugateModel):
         # no_answer_mean [truth, kind] its population mean
         out = dict(posterior)
         rows = out["confusion"]
-        n, k = self.n_coders(rows.shape[2]), rows.shape[-1]
-        out["confusion"] = np.ascontiguousarray(rows[:, :, :n])
-        given = rows[:, :, n:].reshape(*rows.shape[:2], len(self.kinds), n, k, k)[..., 1]
-        out["no_answer"] = _of_all(given)
-        out["no_answer_mean"] = _of_all(out.pop(MEAN)[..., 1])
+        out["confusion"], _ = _parts(rows)
+        out["no_answer"] = np.ascontiguousarray(rows[..., rows.shape[-2] :])
+        given = out.pop(MEAN)[..., 1]
+        before = np.cumprod(1.0 - given, axis=2)
+        before = np.concatenate([np.ones_like(before[:, :, :1]), before[:, :, :-1]], axis=2)
+        out["no_answer_mean"] = np.ascontiguousarray(np.moveaxis(given * before, 2, -1))
         out["no_answer_concentration"] = np.moveaxis(out.pop(SPREAD), 2, -1)
         return out
 
@@ -281,18 +255,35 @@ def answers_of(model: Model) -> Model:
     return model.base if isinstance(model, Answering) else model
 
 
+def uses_unanswered(model: Model) -> bool:
+    """Return True if a model learns from labels that are no classes."""
+    return isinstance(model, Answering)
+
+
 def result_draws(model: Model, posterior: dict[str, Floats]) -> dict[str, Floats]:
     """Convert the draws of an engine, [chain, draw, ...], to the draws of a result."""
     return model.result_draws(posterior) if isinstance(model, Answering) else posterior
 
 
-def of_coders(model: Model, volume: Floats) -> Floats:
-    """Return the volume of the rows that are of coders' answers, shape [coder]."""
-    return volume[: model.n_coders(len(volume))] if isinstance(model, Answering) else volume
+def _rows(table: TensorLike) -> Floats:
+    """Swap the last two axes: [coder, label, truth] is the order in a state."""
+    return np.swapaxes(table, -1, -2)
 
 
-def _of_all(given: Floats) -> Floats:
-    """Convert conditional rates to unconditional rates of each kind, on the last axis."""
-    before = np.cumprod(1.0 - given, axis=2)
-    before = np.concatenate([np.ones_like(before[:, :, :1]), before[:, :, :-1]], axis=2)
-    return np.ascontiguousarray(np.moveaxis(given * before, 2, -1))
+def _said(rows: Floats) -> Floats:
+    """Sum rows [..., coder, truth, label] by whether a label is of a kind, or comes after it.
+
+    Returns shape [..., kind, coder, truth, said].
+    """
+    k, pairs = rows.shape[-2], []
+    later = rows[..., :k].sum(axis=-1)
+    for code in reversed(range(k, rows.shape[-1])):
+        pairs.append(np.stack([later, rows[..., code]], axis=-1))
+        later = later + rows[..., code]
+    return np.stack(pairs[::-1], axis=-4)
+
+
+def _parts(rows: Floats) -> tuple[Floats, Floats]:
+    """Return P(class | answer) [..., coder, truth, label] and rates [..., kind, ..., said]."""
+    answers, said = rows[..., : rows.shape[-2]], _said(rows)
+    return answers / answers.sum(axis=-1, keepdims=True), said / said.sum(axis=-1, keepdims=True)

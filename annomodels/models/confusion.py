@@ -55,7 +55,8 @@ class ConfusionModel(Model):
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior, for simulations."""
         values = sample_values(self, n_rows, n_labels, rng)
-        rows = np.reshape(values.pop("confusion"), (-1, n_labels, n_labels)).transpose(0, 2, 1)
+        rows = values.pop("confusion")
+        rows = rows.reshape(-1, *rows.shape[-2:]).transpose(0, 2, 1)
         rows = np.log(np.maximum(rows, np.finfo(float).tiny))
         return State(np.log(values.pop("prevalence")), np.ascontiguousarray(rows), values)
 

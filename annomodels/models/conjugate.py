@@ -12,7 +12,7 @@ import numpy as np
 from annomodels.models.base import State, log_priors
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
-from annomodels.types import AnyArray, Floats, Ints, Places
+from annomodels.types import AnyArray, Floats, Places
 
 if TYPE_CHECKING:
     from annomodels.kernels.answering import AnsweringSource
@@ -62,10 +62,6 @@ class ConjugateModel(ConfusionModel):
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         """Return the output arrays for draws of the source; `spare` is an unused array."""
         return (spare,)
-
-    def rows_of(self, coders: Ints, n_rows: int) -> Ints:
-        """Return the indices of the rows of `coders` in a state."""
-        return coders
 
     def priors(self, state: State) -> tuple[Floats, Floats, Source | AnsweringSource]:
         """Return pseudo-counts of the classes and of a matrix, and the source of the rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +26,14 @@ class Encoded:
     starts: Ints  # index of the first label of each pattern, shape [pattern + 1]
     # index of the confusion matrix (the coder, or 0 if all share one), shape [annotation]
     row: Ints
-    label: Ints  # label codes, shape [annotation]
+    # label codes, shape [annotation]: classes, then labels that are no classes
+    label: Ints
     gold: Ints  # known truth, -1 where unknown, shape [pattern]
     weight: NDArray[np.float64]  # number of items with the pattern, shape [pattern]
     inverse: Ints  # pattern of each item, shape [item]
-    n_rows: int  # number of confusion matrices and of labels
+    n_rows: int  # number of confusion matrices and of classes
     n_labels: int
-    n_silent: int = 0  # number of final matrices whose labels are not votes
+    n_codes: int  # number of label codes
     # kind of the items of each pattern, shape [pattern], if items differ before labeling;
     # see ``models.continuous.item_covariates``
     kind: Ints | None = None
@@ -44,25 +45,24 @@ class Encoded:
 
     @cached_property
     def arrays(self) -> tuple[Ints, ...]:
-        """First arguments of each pass: starts, cells (row * labels + label), gold."""
+        """First arguments of each pass: starts, cells (row * codes + label), gold."""
         return self.starts, self.cell, self.gold
 
     @cached_property
     def cell(self) -> Ints:
         """Index of each annotation in a table [row * label], shape [annotation]."""
         # unsigned, so that compiled loops skip the check for negative indices
-        small = self.n_rows * self.n_labels <= np.iinfo(np.uint32).max
+        small = self.n_rows * self.n_codes <= np.iinfo(np.uint32).max
         cell: NDArray[Any] = self.row.astype(np.uint32 if small else np.uint64)
-        cell *= self.n_labels
+        cell *= self.n_codes
         cell += self.label.astype(cell.dtype)
         return cell
 
     @cached_property
     def volume(self) -> NDArray[np.float64]:
         """Proportion of votes per matrix, shape [row]."""
-        times = np.repeat(self.weight, np.diff(self.starts))
+        times = np.repeat(self.weight, np.diff(self.starts)) * (self.label < self.n_labels)
         votes = np.bincount(self.row, times, minlength=self.n_rows)
-        votes[self.n_rows - self.n_silent :] = 0
         return np.asarray(votes / votes.sum())
 
     def of_patterns(self, chosen: Ints) -> Encoded:
@@ -78,37 +78,54 @@ class Encoded:
 
     @cached_property
     def counts(self) -> csr_matrix:
-        """Sparse counts [pattern, row * label] for the PyMC model."""
+        """Sparse counts [pattern, row * code] for the PyMC model."""
         from scipy.sparse import csr_matrix
 
         pattern = np.repeat(np.arange(self.n_patterns), np.diff(self.starts))
-        shape = (self.n_patterns, self.n_rows * self.n_labels)
+        shape = (self.n_patterns, self.n_rows * self.n_codes)
         return csr_matrix((np.ones(len(self.cell)), (pattern, self.cell)), shape=shape)
 
 
 def encode(
-    data: Annotations, *, shared: bool = False, collapse: bool = True, kind: Ints | None = None
+    data: Annotations,
+    *,
+    shared: bool = False,
+    collapse: bool = True,
+    kind: Ints | None = None,
+    unanswered: bool = False,
 ) -> Encoded:
-    """Encode annotations for passes over the items; `kind` [item]."""
-    row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
+    """Encode annotations for passes over the items; `kind` [item].
+
+    With `unanswered`, labels that are no classes are included.
+    """
+    starts, coder, label = _asked(data) if unanswered else (data.starts, data.coder, data.label)
+    n_codes = data.n_labels + (len(data.dont_know) if unanswered else 0)
+    row = np.zeros(len(label), dtype=np.int32) if shared else coder
     gold = data.known.copy()  # always writable, so that kernels compile for one type only
     n_rows = 1 if shared else data.n_coders
-    silent = data.n_silent if isinstance(data, Expanded) else 0
     one, each = np.ones(data.n_items), np.arange(data.n_items)
-    whole = Encoded(
-        data.starts, row, data.label, gold, one, each, n_rows, data.n_labels, silent, kind
-    )
+    whole = Encoded(starts, row, label, gold, one, each, n_rows, data.n_labels, n_codes, kind)
     if not collapse:
         return whole
-    first, inverse, weight = _patterns(data.starts, row, data.label, gold, data.n_labels, kind)
+    first, inverse, weight = _patterns(starts, row, label, gold, n_codes, kind)
     return replace(whole.of_patterns(first), weight=weight, inverse=inverse)
 
 
+def _asked(data: Annotations) -> tuple[Ints, Ints, Ints]:
+    """Return starts, coders and labels with those that are no classes after those of a coder."""
+    none = np.empty((0, 3), dtype=np.int32)
+    item, coder, kind = (none if data.unanswered is None else data.unanswered).T
+    items, coders = np.append(data.item, item), np.append(data.coder, coder)
+    order = np.lexsort((coders, items))
+    starts = np.searchsorted(items[order], np.arange(data.n_items + 1))
+    return starts, coders[order], np.append(data.label, data.n_labels + kind)[order]
+
+
 def _patterns(
-    starts: Ints, row: Ints, label: Ints, gold: Ints, n_labels: int, kind: Ints | None
+    starts: Ints, row: Ints, label: Ints, gold: Ints, n_codes: int, kind: Ints | None
 ) -> tuple[Ints, Ints, NDArray[np.float64]]:
     """Return the first item of each pattern, the pattern of each item, and pattern sizes."""
-    column = row.astype(np.int64) * n_labels + label
+    column = row.astype(np.int64) * n_codes + label
     lengths = np.diff(starts)
     inverse = np.empty(len(gold), dtype=np.int64)
     firsts: list[Ints] = []
@@ -124,43 +141,6 @@ def _patterns(
         n_patterns += len(first)
     weight = np.bincount(inverse, minlength=n_patterns).astype(float)
     return np.concatenate(firsts), inverse, weight
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Expanded(Annotations):
-    """Annotations with further coders that record abstentions; their labels are not votes."""
-
-    n_silent: int = 0  # number of abstention rows
-
-
-def expanded(data: Annotations) -> Expanded:
-    """Add an abstention coder for each coder and kind of no answer."""
-    # The abstention coder of coder j and kind m has index J (m + 1) + j. Its label is 1 if coder j
-    # gave this kind, 0 for a later kind or a class, and missing for an earlier kind. In confusion
-    # models, P(labels | truth) is then a product over all coders, including abstention coders.
-    kinds, coders = len(data.dont_know), data.n_coders
-    none = np.empty((0, 3), dtype=np.int32)
-    item_no, coder_no, kind = (none if data.unanswered is None else data.unanswered).T
-    item, coder, label = [data.item], [data.coder], [data.label]
-    for m in range(kinds):
-        later = kind >= m
-        item += [data.item, item_no[later]]
-        shadow = coders * (m + 1)
-        coder += [data.coder + shadow, coder_no[later] + shadow]
-        label += [np.zeros_like(data.label), (kind[later] == m).astype(np.int32)]
-    items, whose, said = np.concatenate(item), np.concatenate(coder), np.concatenate(label)
-    order = np.lexsort((whose, items))
-    abstentions = [(name, text) for text in data.dont_know for name in data.coders]
-    kept = {f.name: getattr(data, f.name) for f in fields(Annotations)}
-    kept |= {
-        "item": items[order],
-        "coder": whose[order],
-        "label": said[order],
-        "coders": (*data.coders, *abstentions),
-        "unanswered": None,
-        "dont_know": (),
-    }
-    return Expanded(**kept, n_silent=kinds * coders)
 
 
 def require_fittable(data: Annotations) -> None:

@@ -108,7 +108,7 @@ def add_states(codes: Encoded, found: ItemStates) -> None:
     import pytensor.tensor as pt
     from pytensor import sparse
 
-    k, row = codes.n_labels, codes.row.astype(np.int64)
+    first = codes.row.astype(np.int64) * codes.n_codes  # first cell of the row
     known = np.flatnonzero(codes.gold >= 0)
     gold = codes.gold[known].astype(np.int64)
     log_emission = found.log_emission
@@ -122,7 +122,7 @@ def add_states(codes: Encoded, found: ItemStates) -> None:
     parameters = tuple(map(pt.as_tensor_variable, (found.log_share, log_emission, log_truth)))
 
     def cells(emission: Tensor) -> Tensor:
-        shape = codes.n_rows * k, emission.shape[1]
+        shape = codes.n_rows * codes.n_codes, emission.shape[1]
         return pt.reshape(pt.transpose(emission, (0, 2, 1)), shape)
 
     def joint(said: Tensor, share: Tensor, truth: Tensor, data: Callable[..., Tensor]) -> Tensor:
@@ -143,13 +143,13 @@ def add_states(codes: Encoded, found: ItemStates) -> None:
     item, summed = items_of(codes)
 
     def of_items(label: Tensor, share: Tensor, emission: Tensor, truth: Tensor) -> Tensor:
-        said = sparse.structured_dot(summed, cells(emission)[row * k + label])
+        said = sparse.structured_dot(summed, cells(emission)[first + label])
         return pt.logsumexp(joint(said, share, truth, as_it_is), axis=1)
 
     def drawn(share: Tensor, emission: Tensor, truth: Tensor, size: object) -> Tensor:
         unseen = joint(pt.zeros((codes.n_patterns, 1)), share, truth, as_it_is)
         state = pm.Categorical.dist(logit_p=unseen)
-        return pm.Categorical.dist(p=pt.exp(emission[row, state[item]]))
+        return pm.Categorical.dist(p=pt.exp(emission[codes.row, state[item]]))
 
     signature = f"{'(s)' if codes.kind is None else '(g,s)'},(r,s,l),(s,t)"
     observed_labels(codes, of_items, drawn, *parameters, signature=signature)

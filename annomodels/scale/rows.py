@@ -50,14 +50,18 @@ select number, min(row) from rows join (
 ) using (item)
 where gold >= 0 and gold <> first group by number order by number
 """
+# labels that are no classes come after those of the coder that are
 LABELS = """
 select number, code as coder, label from rows join names using (item) join codes using (coder)
-where label >= 0 order by number, code, row
+where label <> -1 order by number, code, least(label, 0) desc, row
 """
-ANSWERS = f"""
-select number, code as coder, ({SILENT} - label)::integer as kind
-from rows join names using (item) join codes using (coder)
-where label <= {SILENT} order by number, code, kind
+SIZES = f"""
+with silent as (
+    select item, count(*) as n from rows join codes using (coder)
+    where label <= {SILENT} group by item
+)
+select names.n, names.n + coalesce(silent.n, 0) as asked, gold
+from names left join silent using (item) order by number
 """
 
 
@@ -128,14 +132,11 @@ class CodedRows:
         self._run("drop table items")
         return unlabelled, silent
 
-    def sizes(self) -> tuple[Ints, Ints]:
-        """Return the number of labels and the truth of each item, shape [item]."""
-        found = [
-            (batch["n"], batch["gold"])
-            for batch in self._batches("select n, gold from names order by number")
-        ]
-        n, gold = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return n.astype(np.int64), gold
+    def sizes(self) -> tuple[Ints, Ints, Ints]:
+        """Return numbers of labels, also with those of no class, and truths, shape [item]."""
+        found = [batch.values() for batch in self._batches(SIZES)]
+        n, asked, gold = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return n.astype(np.int64), asked.astype(np.int64), gold
 
     def names(self, first: int, end: int) -> pa.Array:
         """Return the names of a range of items."""
@@ -153,15 +154,6 @@ class CodedRows:
     def labels(self) -> Iterator[dict[str, AnyArray]]:
         """Yield number (of the item), coder and label, sorted by item, coder and row."""
         return self._batches(LABELS)
-
-    def answers(self) -> dict[str, AnyArray]:
-        """Return number, coder and kind of all answers that are no class, sorted by these."""
-        found = list(self._batches(ANSWERS))
-        none = np.zeros(0, dtype=np.int32)
-        return {
-            name: np.concatenate([none, *(part[name] for part in found)])
-            for name in ("number", "coder", "kind")
-        }
 
     def _batches(self, query: str) -> Iterator[dict[str, AnyArray]]:
         with self._said():

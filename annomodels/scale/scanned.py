@@ -23,7 +23,7 @@ from annomodels.errors import EngineError
 from annomodels.scale.shell import Shell
 from annomodels.types import Ints
 
-VERSION = 7
+VERSION = 8
 ABOUT = "scan.json"
 # fields that are counted while the columns are written
 ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")
@@ -144,18 +144,16 @@ class Scanned(Html):
         return dataclasses.replace(self, dont_know=(), unanswered=none, fingerprint=digest)
 
     def sources(
-        self, shared: bool = False, scratch: str = "", answering: bool = False
+        self, shared: bool = False, scratch: str = "", unanswered: bool = False
     ) -> ItemSource:
-        """Return the blocks as a source for engines."""
-        # answering: each coder has an additional row per kind that records whether they answered
-        silent = self.n_coders * len(self.dont_know) if answering else 0
-        volume = np.concatenate([self.per_coder / self.n_annotations, np.zeros(silent)])
+        """Return the blocks as a source for engines, with `unanswered` all labels."""
+        n_codes = self.n_labels + (len(self.dont_know) if unanswered else 0)
         partitions = [
             Partition(
                 block.first, block.n_items, block.n_annotations,
                 Stored(
                     str(self.folder), block.first, block.first + block.n_items,
-                    self.n_coders, self.n_labels, shared, silent,
+                    self.n_coders, self.n_labels, n_codes, shared,
                 ),
                 number, scratch,
             )
@@ -165,8 +163,8 @@ class Scanned(Html):
             partitions,
             n_items=self.n_items,
             n_labels=self.n_labels,
-            n_annotations=self.n_annotations,
-            volume=np.ones(1) if shared else volume,
+            n_annotations=self.n_annotations + unanswered * int(self.unanswered.sum()),
+            volume=np.ones(1) if shared else self.per_coder / self.n_annotations,
             has_gold=self.n_gold > 0,
         )
 
@@ -193,10 +191,14 @@ class Scanned(Html):
 
         names = pq.read_table(items_path(self.folder), columns=["item"])["item"]
         per_item = np.diff(mapped(self.folder, "starts"))
+        item = np.repeat(np.arange(self.n_items, dtype=np.int32), per_item)
+        coder, label = (mapped(self.folder, name) for name in ("coder", "label"))
+        votes = label < self.n_labels
+        none = (values[~votes] for values in (item, coder, label - self.n_labels))
         return Annotations(
-            item=np.repeat(np.arange(self.n_items, dtype=np.int32), per_item),
-            coder=mapped(self.folder, "coder").copy(),
-            label=mapped(self.folder, "label").copy(),
+            item=item[votes],
+            coder=coder[votes],
+            label=label[votes],
             items=tuple(names.to_pylist()),
             coders=self.coders,
             labels=self.labels,
@@ -207,7 +209,7 @@ class Scanned(Html):
             source=self.source,
             notes=self.notes,
             dont_know=self.dont_know,
-            unanswered=mapped(self.folder, "unanswered").copy() if self.dont_know else None,
+            unanswered=np.column_stack([*none]) if self.dont_know else None,
         )
 
     def __repr__(self) -> str:

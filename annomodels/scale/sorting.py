@@ -12,21 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted, some
 from annomodels.engines.source.blocks import (
     BLOCK_LABELS,
-    EXPANDED,
     Block,
+    below,
     column,
     cuts,
     items_path,
     mapped,
 )
 from annomodels.errors import Problem
-from annomodels.models.encoded import expanded
 from annomodels.scale.intake import Places
-from annomodels.scale.rows import CodedRows
+from annomodels.scale.rows import SILENT, CodedRows
 from annomodels.types import AnyArray, Ints
 
 
@@ -91,6 +89,9 @@ class SortedCounts:
         """Add the sorted labels of complete items to the counts."""
         from annomodels.kernels.ordering import survey
 
+        none = label >= self.n_labels
+        np.add.at(self.unanswered, (label[none] - self.n_labels, coder[none]), 1)
+        starts, coder, label = below(self.n_labels, starts, coder, label)
         self.per_coder += np.bincount(coder, minlength=self.n_coders)
         self.per_label += np.bincount(label, minlength=self.n_labels)
         repeats, conflicts, shared = survey(
@@ -126,29 +127,28 @@ def write_sorted(
     census.two_truths, two = rows.two_truths()
     census.examples = [(name, places.where(row)) for name, row in two]
     tell(0.2)
-    n, truth = rows.sizes()
+    n, asked, truth = rows.sizes()
     gold = np.where(truth >= 0, np.append(recoding.gold, -1)[truth], -1)
-    starts = np.concatenate([[0], np.cumsum(n)])
-    _write_labels(rows, folder, starts, recoding.label, lambda share: tell(0.2 + 0.6 * share))
-    _write_items(rows, folder, starts, gold, recoding.known, census)
+    starts = np.concatenate([[0], np.cumsum(asked)])
+    _write_labels(rows, folder, int(starts[-1]), recoding, lambda share: tell(0.2 + 0.6 * share))
+    _write_items(rows, folder, starts, n, gold, recoding.known, census)
     tell(0.9)
-    if recoding.n_kinds:
-        _write_expanded(rows.answers(), folder, census)
     return census
 
 
 def _write_labels(
-    rows: CodedRows, folder: Path, starts: Ints, codes: AnyArray, tell: Callable[[float], object]
+    rows: CodedRows, folder: Path, total: int, recoding: Recoding, tell: Callable[[float], object]
 ) -> None:
-    total, done = int(starts[-1]), 0
+    done = 0
     with (
         column(folder, "coder", (total,)) as add_coders,
         column(folder, "label", (total,)) as add_labels,
     ):
         for batch in rows.labels():
             add_coders(batch["coder"])
-            add_labels(codes[batch["label"]])
-            done += len(batch["label"])
+            given, none = batch["label"], recoding.n_labels + SILENT - batch["label"]
+            add_labels(np.where(given < 0, none, recoding.label[np.maximum(given, 0)]))
+            done += len(given)
             tell(done / total)
 
 
@@ -156,13 +156,13 @@ def _write_items(
     rows: CodedRows,
     folder: Path,
     starts: Ints,
+    n: Ints,
     gold: AnyArray,
     known: Mapping[str, int] | None,
     census: SortedCounts,
 ) -> None:
     """Write names and truths of the items, a row group per block, and count each block."""
     coder, label = (mapped(folder, name) for name in ("coder", "label"))
-    n = np.diff(starts)
     schema = pa.schema({"item": pa.string(), "n": pa.int32(), "gold": pa.int32()})
     writer = pq.ParquetWriter(
         items_path(folder), schema, compression="zstd", use_dictionary=["n", "gold"]
@@ -191,43 +191,3 @@ def _known(names: pa.Array, known: Mapping[str, int]) -> AnyArray:
     place = pc.fill_null(pc.index_in(names, value_set=given), len(codes) - 1)
     out: AnyArray = codes[place.to_numpy()]
     return out
-
-
-def _write_expanded(answers: Mapping[str, AnyArray], folder: Path, census: SortedCounts) -> None:
-    """Count answers that are no class, and write columns that include who answered."""
-    # each coder gets an additional row per kind, see :func:`annomodels.models.encoded.expanded`
-    item, coder, kind = (answers[name] for name in ("number", "coder", "kind"))
-    np.add.at(census.unanswered, (kind, coder), 1)
-    with column(folder, "unanswered", (len(item), 3)) as add:
-        add(np.column_stack([item, coder, kind]))
-    starts, *cells = (mapped(folder, name) for name in ("starts", "coder", "label"))
-    per_item = np.diff(starts)
-    (folder / EXPANDED).mkdir()
-    # per kind, a further cell for each label, and for each answer of this or a later kind
-    total = len(cells[0]) * (census.n_kinds + 1) + int((kind + 1).sum())
-    begins = [np.zeros(1, dtype=np.int64)]
-    with (
-        column(folder / EXPANDED, "coder", (total,)) as add_coders,
-        column(folder / EXPANDED, "label", (total,)) as add_labels,
-    ):
-        for block in census.blocks:
-            edges = block.first, block.first + block.n_items
-            inside = slice(*np.searchsorted(item, edges))
-            rows = slice(int(starts[edges[0]]), int(starts[edges[1]]))
-            whole = expanded(
-                Annotations(
-                    item=np.repeat(np.arange(block.n_items), per_item[slice(*edges)]),
-                    coder=cells[0][rows], label=cells[1][rows],
-                    items=(), coders=tuple(range(census.n_coders)), labels=(),
-                    dont_know=tuple(range(census.n_kinds)),
-                    unanswered=np.column_stack(
-                        [item[inside] - block.first, coder[inside], kind[inside]]
-                    ),
-                )
-            )  # fmt: skip
-            add_coders(whole.coder)
-            add_labels(whole.label)
-            ends = np.searchsorted(whole.item, np.arange(1, block.n_items + 1))
-            begins.append(begins[-1][-1] + ends)
-    with column(folder / EXPANDED, "starts", (len(starts),), np.int64) as add:
-        add(np.concatenate(begins))

@@ -8,6 +8,7 @@ from scipy.integrate import simpson
 from scipy.special import expit, logsumexp
 from scipy.stats import norm
 
+from annomodels.models.answering import uses_unanswered
 from annomodels.models.continuous.item_covariates import item_kinds
 from annomodels.models.encoded import encode
 
@@ -20,7 +21,8 @@ def names_of(data):
 
 def built(model, data):
     coords = names_of(data)
-    codes = encode(data, shared=model.shared, kind=item_kinds(model))
+    unanswered = uses_unanswered(model)
+    codes = encode(data, shared=model.shared, kind=item_kinds(model), unanswered=unanswered)
     return model.build(codes, {**coords, **model.coords(coords["label"])})
 
 

@@ -10,8 +10,8 @@ from annomodels.data.schema import RawResult, conform, data_of
 from annomodels.engines.em import expect
 from annomodels.engines.given import state_of
 from annomodels.models import resolve
-from annomodels.models.answering import MEAN, SPREAD, Answering, result_draws
-from annomodels.models.encoded import encode, expanded
+from annomodels.models.answering import MEAN, RATES, SPREAD, Answering, result_draws
+from annomodels.models.encoded import encode
 from annomodels.priors import LogNormal
 from tests.models.densities import built, evaluate
 
@@ -64,7 +64,7 @@ def separated(model, state):
 def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
     data = tiny(rng, kinds)
     model = Answering(resolve(base)).with_data(data)
-    codes = encode(expanded(data))
+    codes = encode(data, unanswered=True)
     state = model.sample_parameters(data.n_coders, 3, rng)
     confusion, no_answer = separated(model, state)
     prevalence = np.exp(state.log_prevalence)
@@ -76,6 +76,17 @@ def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
     np.testing.assert_allclose(p[codes.inverse], p_truth, atol=1e-12)
 
 
+def test_rows_of_coders_who_hardly_ever_answer_are_kept(rng):
+    model = Answering(resolve("dawid-skene"), ("dk", "skip"))
+    rows = rng.dirichlet(np.ones(3), (2, 3))
+    values = {"prevalence": np.full(3, 1 / 3), "confusion": rows, SPREAD: np.ones((2, 3))}
+    values[MEAN], values[RATES] = np.full((2, 3, 2), 0.5), np.full((2, 2, 3, 2), (1e-300, 1.0))
+    drawn = {n: v[None, None].astype(np.float32) for n, v in model.result_values(values).items()}
+    found = result_draws(model, drawn)
+    np.testing.assert_allclose(found["confusion"][0, 0], rows, rtol=1e-5)
+    np.testing.assert_allclose(found["no_answer"][0, 0, ..., 0], 1.0)
+
+
 @pytest.mark.few("hierarchical")
 @pytest.mark.nuts
 @pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
@@ -83,10 +94,9 @@ def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
 def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     data = tiny(rng, ("dk", "skip"))
     model = Answering(resolve(base)).with_data(data)
-    seen = expanded(data)
-    codes, used = encode(seen), [p.name for p in model.variables(3)]
+    codes, used = encode(data, unanswered=True), [p.name for p in model.variables(3)]
     differences = []
-    for found, prior, potential in evaluate(model, seen, rng, 4, 0.3):
+    for found, prior, potential in evaluate(model, data, rng, 4, 0.3):
         values = model.result_values({name: found[name] for name in used if name in found})
         state = state_of(values)
         enumerated = by_hand(data, values["prevalence"], *separated(model, state))[0]
@@ -95,7 +105,7 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
         differences.append(prior + potential - expect(codes, state)[3] - float(ours[0]))
     assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
     start = model.pymc_start(model.sample_parameters(data.n_coders, 3, rng))
-    for each in built(model, seen).free_RVs:
+    for each in built(model, data).free_RVs:
         assert np.shape(start[each.name]) == tuple(each.shape.eval())
 
 
@@ -116,18 +126,18 @@ def test_draws_of_the_rates_have_their_conditional_distribution(rng):
     """Given counts and a firm population, rates are Beta with pseudo-counts and counts added."""
     from annomodels.kernels.rows import draw_parameters
 
-    model = Answering(resolve("dawid-skene"), coders=2, concentration=LogNormal(6.0, 1e-4))
+    model = Answering(resolve("dawid-skene"), concentration=LogNormal(6.0, 1e-4))
     state = model.sample_parameters(2, 2, rng)
     state.population[MEAN][:] = [0.8, 0.2]
-    counts = np.zeros((4, 2, 2), dtype=np.int64)
-    counts[2:, 0], counts[2:, 1] = 12, 5
+    counts = np.zeros((2, 3, 2), dtype=np.int64)
+    counts[:, 0], counts[:, 2] = 12, 5
     drawn = []
     for n in range(3000):
         draw_parameters(
             counts, np.array([9, 9]), *model.priors(state), np.uint64(3), n,
             state.log_prevalence, state.log_confusion,
         )  # fmt: skip
-        drawn.append((np.exp(state.log_confusion[2, 1, 0]), state.population[MEAN][0, 0, 1]))
+        drawn.append((np.exp(state.log_confusion[0, 2, 0]), state.population[MEAN][0, 0, 1]))
         state.population[SPREAD][:] = 6.0
     rate, mean = np.array(drawn).T
     expected = (6.0 * mean + 5) / 23

@@ -21,6 +21,7 @@ from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import chain_starts
 from annomodels.errors import EngineError, NotApplicable, Option
 from annomodels.executors.team import Threads
+from annomodels.models.answering import uses_unanswered
 from annomodels.models.base import Model, n_states
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.continuous.item_covariates import item_kinds
@@ -56,7 +57,8 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
             f"{Option('executor')} is for the engines gibbs and em, not nuts. Leave it out."
         )
     clock = Clock()
-    codes = encode(data, shared=model.shared, kind=item_kinds(model))
+    unanswered = uses_unanswered(model)
+    codes = encode(data, shared=model.shared, kind=item_kinds(model), unanswered=unanswered)
     if not (n_states(model, codes.n_labels) or hasattr(model, "ordered")):
         raise EngineError(
             f"The {model.title} model has neither confusion matrices nor states, so P(truth) "

@@ -15,7 +15,6 @@ from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
 
 BLOCK_LABELS = 1 << 19
-EXPANDED = "expanded"  # folder of the columns that include whether coders answered
 
 
 @dataclass(frozen=True)
@@ -36,30 +35,38 @@ class Stored:
     end: int
     n_coders: int  # number of coders and size of the label set
     n_labels: int
+    n_codes: int  # number of label codes to read, see :class:`annomodels.models.encoded.Encoded`
     shared: bool = False  # whether all coders share one confusion matrix
-    # number of additional matrices, whose labels are not votes; see
-    # :func:`annomodels.models.encoded.expanded`
-    silent: int = 0
 
     def read(self) -> Encoded:
         """Return the codes of the items."""
         folder, n_items = Path(self.folder), self.end - self.first
-        labels = folder / EXPANDED if self.silent else folder
-        starts = mapped(labels, "starts")[self.first : self.end + 1]
+        starts = mapped(folder, "starts")[self.first : self.end + 1]
         rows = slice(int(starts[0]), int(starts[-1]))
-        label = mapped(labels, "label")[rows]
-        row = np.zeros(len(label), dtype=np.int32) if self.shared else mapped(labels, "coder")[rows]
+        columns = (mapped(folder, name)[rows] for name in ("coder", "label"))
+        starts, coder, label = below(self.n_codes, starts - starts[0], *columns)
         return Encoded(
-            starts=starts - starts[0],
-            row=row,
+            starts=starts,
+            row=np.zeros(len(label), dtype=np.int32) if self.shared else coder,
             label=label,
             gold=mapped(folder, "gold")[self.first : self.end].copy(),
             weight=np.ones(n_items),
             inverse=np.arange(n_items),
-            n_rows=1 if self.shared else self.n_coders + self.silent,
+            n_rows=1 if self.shared else self.n_coders,
             n_labels=self.n_labels,
-            n_silent=self.silent,
+            n_codes=self.n_codes,
         )
+
+
+def below(
+    n_codes: int, starts: AnyArray, coder: AnyArray, label: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return starts, coders and labels of the labels with codes below `n_codes`."""
+    wanted = label < n_codes
+    if wanted.all():  # columns stay mapped
+        return starts, coder, label
+    before = np.append(0, np.cumsum(wanted))
+    return before[starts], coder[wanted], label[wanted]
 
 
 def cuts(starts: AnyArray, size: int) -> list[int]:

@@ -21,7 +21,7 @@ from annomodels.data.names import label_text
 from annomodels.engines.source.blocks import items_path
 from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.engines.source.partition import ItemSource, Partition
-from annomodels.models.answering import answers_of
+from annomodels.models.answering import uses_unanswered
 from annomodels.models.base import Model
 from annomodels.types import Floats, Ints
 
@@ -105,7 +105,7 @@ class LabelsOnDisk(Protocol):
         """Number of labels of each coder, shape [coder]."""
 
     def sources(
-        self, shared: bool = False, scratch: str = "", answering: bool = False
+        self, shared: bool = False, scratch: str = "", unanswered: bool = False
     ) -> ItemSource:
         """Return the blocks as a source."""
 
@@ -155,9 +155,8 @@ def opened(data: LabelsOnDisk, model: Model) -> ItemSource:
         (keeper.folder / name).mkdir()
     labels = tuple(label_text(name) for name in data.labels)
     write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
-    source = data.sources(
-        model.shared, str(keeper.folder / "scratch"), answers_of(model) is not model
-    )
+    scratch = str(keeper.folder / "scratch")
+    source = data.sources(model.shared, scratch, uses_unanswered(model))
     return replace(source, output=TruthFolder(write, keeper))
 
 

@@ -18,7 +18,7 @@ from annomodels.data.copying import kept_of_copies
 from annomodels.engines.source.blocks import Stored
 from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.models.encoded import Encoded
-from annomodels.types import AnyArray, Floats, Ints
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.data.schema import ItemFields
@@ -168,14 +168,13 @@ def cut(codes: Encoded, parts: int) -> ItemSource:
 def _slice(codes: Encoded, lo: int, hi: int) -> Encoded:
     """Return items lo..hi, renumbered from 0; labels and rows are views."""
     begin, end = int(codes.starts[lo]), int(codes.starts[hi])
-    own: dict[str, AnyArray] = {name: getattr(codes, name)[lo:hi] for name in ("gold", "weight")}
-    return Encoded(
+    return replace(
+        codes,
         starts=codes.starts[lo : hi + 1] - begin,
         row=codes.row[begin:end],
         label=codes.label[begin:end],
+        gold=codes.gold[lo:hi],
+        weight=codes.weight[lo:hi],
         inverse=np.arange(hi - lo),
-        n_rows=codes.n_rows,
-        n_labels=codes.n_labels,
-        n_silent=codes.n_silent,
-        **own,
+        kind=None,
     )
